@@ -130,13 +130,29 @@ S, I, A = Status, ItemStatus, AttemptStatus
 
 MOVES: Mapping[Status, frozenset[Status]] = {
     S.COLLECTING_PARAMETERS: frozenset(
-        {S.PRE_VALIDATING, S.AWAITING_CONFIRMATION, S.EXECUTING, S.REFUSED, S.CANCELLED, S.ABANDONED, S.EXPIRED}
+        {
+            S.PRE_VALIDATING,
+            S.AWAITING_CONFIRMATION,
+            S.EXECUTING,
+            S.REFUSED,
+            S.CANCELLED,
+            S.ABANDONED,
+            S.EXPIRED,
+        }
     ),
     S.PRE_VALIDATING: frozenset(
         {S.COLLECTING_PARAMETERS, S.AWAITING_CONFIRMATION, S.EXECUTING, S.REFUSED, S.CANCELLED, S.EXPIRED}
     ),
     S.AWAITING_CONFIRMATION: frozenset(
-        {S.EXECUTING, S.COLLECTING_PARAMETERS, S.PRE_VALIDATING, S.CANCELLED, S.ABANDONED, S.PARKED, S.EXPIRED}
+        {
+            S.EXECUTING,
+            S.COLLECTING_PARAMETERS,
+            S.PRE_VALIDATING,
+            S.CANCELLED,
+            S.ABANDONED,
+            S.PARKED,
+            S.EXPIRED,
+        }
     ),
     S.EXECUTING: frozenset({S.SUCCESS, S.PARTIAL_SUCCESS, S.FAILED, S.VERIFYING}),
     S.PARKED: frozenset({S.COLLECTING_PARAMETERS, S.PRE_VALIDATING, S.ABANDONED, S.EXPIRED}),

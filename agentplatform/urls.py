@@ -1,0 +1,6 @@
+"""Every page and endpoint of the product."""
+
+from django.contrib import admin
+from django.urls import path
+
+urlpatterns = [path("admin/", admin.site.urls)]
