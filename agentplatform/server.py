@@ -1,0 +1,109 @@
+"""Runs the ASGI server, with the worker in the same process if asked, and ends both within a bounded time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+from types import FrameType
+from typing import NoReturn
+
+import uvicorn
+
+from transactions import outbox, sweeper
+
+log = logging.getLogger(__name__)
+
+GRACEFUL_SECONDS = 3
+SWEEPER_SECONDS = 5
+WEBSOCKET_BYTES = 128 * 1024
+"""More than the 32 KiB of a frame, so that the consumer can answer ``too_large`` and keep the socket open
+(contracts.md §2); what is larger still closes it before it fills the memory."""
+
+
+class Server(uvicorn.Server):
+    """uvicorn that hands its event loop to the outbox and tells the sweeper when a signal ends it."""
+
+    def __init__(self, config: uvicorn.Config, stop: threading.Event) -> None:
+        super().__init__(config)
+        self.stop = stop
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # The in-memory channel layer may be used only on the loop that owns its queues.
+        outbox.attach_loop(asyncio.get_running_loop())
+        await super().startup(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.stop.set()
+        super().handle_exit(sig, frame)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket on ``host`` and ``port`` (0: any free one); raises OSError when it cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family)
+
+
+def config() -> uvicorn.Config:
+    return uvicorn.Config(
+        "agentplatform.asgi:application",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Whoever stands behind a proxy says so in its own settings; by default nobody's headers are believed.
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACEFUL_SECONDS,
+        ws_max_size=WEBSOCKET_BYTES,
+        # A compressed frame of a few bytes may unpack into megabytes.
+        ws_per_message_deflate=False,
+    )
+
+
+def run(listener: socket.socket, *, embedded: bool) -> NoReturn:
+    """Serve on ``listener`` until SIGTERM or SIGINT, then end the process with status 0.
+
+    ``embedded`` also runs due work in this process. Sockets are closed with code 1012 within
+    ``GRACEFUL_SECONDS``; a call that still runs is left to its lease and the next sweeper (runtime.md §9).
+    """
+    stop = threading.Event()
+    # uvicorn raises the signal again after its shutdown: with the default handlers nothing below would run.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    worker = threading.Thread(target=sweeper.loop, args=(stop,), name="sweeper", daemon=True)
+    status = 1
+    try:
+        if embedded:
+            worker.start()
+        Server(config(), stop).run(sockets=[listener])
+        status = 0
+    except BaseException:
+        log.exception("the server ended with an error")
+    finally:
+        end(stop, worker, status)
+
+
+def end(stop: threading.Event, worker: threading.Thread, status: int) -> NoReturn:
+    """Give what is running a bounded time and leave: the interpreter would join every pool's threads."""
+    stop.set()
+    outbox.shutdown()
+    if worker.is_alive():
+        worker.join(SWEEPER_SECONDS)
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def end_with_stdin() -> None:
+    """End this process as if by SIGTERM once its standard input closes, that is when its parent is gone."""
+
+    def watch() -> None:
+        sys.stdin.buffer.read()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="stdin-watch", daemon=True).start()
