@@ -21,7 +21,7 @@ GROUPS = {
 }
 
 
-def create_groups(*, apps: Any, using: str, **signal: Any) -> None:
+def create_groups(*, using: str, **signal: Any) -> None:
     """Give both groups their permissions after every migration; what an administrator added stays."""
     from django.contrib.auth.models import Group, Permission
 

@@ -74,7 +74,7 @@ def run(listener: socket.socket, *, embedded: bool) -> NoReturn:
     # uvicorn raises the signal again after its shutdown: with the default handlers nothing below would run.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stop.set())
-    worker = threading.Thread(target=sweeper.loop, args=(stop,), name="sweeper", daemon=True)
+    worker = threading.Thread(target=sweep, args=(stop,), name="sweeper", daemon=True)
     status = 1
     try:
         if embedded:
@@ -85,6 +85,15 @@ def run(listener: socket.socket, *, embedded: bool) -> NoReturn:
         log.exception("the server ended with an error")
     finally:
         end(stop, worker, status)
+
+
+def sweep(stop: threading.Event) -> None:
+    """Sweep until ``stop``: while this process takes messages, nothing may end its worker for good."""
+    while not stop.is_set():
+        try:
+            sweeper.loop(stop)
+        except Exception:
+            log.exception("the sweeper failed and starts again")
 
 
 def end(stop: threading.Event, worker: threading.Thread, status: int) -> NoReturn:

@@ -15,7 +15,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     # Workers of a parallel run inherit the directory and the database name of the process that started them.
     folder = tempfile.mkdtemp(prefix="agentplatform-tests-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.environ["DATA_DIR"] = folder
+    os.environ["DATA_DIR"] = os.environ["STATIC_ROOT"] = folder
     os.environ["DATABASE_URL"] = f"sqlite:///{folder}/db.sqlite3"
     if TEST_ON == "postgres":
         os.environ["DATABASE_URL"] = postgres_server(f"agentplatform_{uuid.uuid4().hex[:10]}")

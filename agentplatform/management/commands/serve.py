@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -33,6 +34,9 @@ class Command(BaseCommand):
             self.stderr.write(self.style.WARNING(warning))
         self.stdout.write(f"Serving on http://{host}:{listener.getsockname()[1]}")
         self.stdout.flush()
+        if not settings.IS_PRODUCTION:
+            # Development serves static files from their sources; the empty directory only keeps it quiet.
+            Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
         if watch_stdin:
             server.end_with_stdin()
         server.run(listener, embedded=embedded)

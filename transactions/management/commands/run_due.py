@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from transactions import sweeper
+from transactions import outbox, sweeper
 
 
 class Command(BaseCommand):
@@ -27,3 +27,4 @@ class Command(BaseCommand):
         self.stdout.write("Running due work; stop with Ctrl-C")
         self.stdout.flush()
         sweeper.loop(stop)
+        outbox.shutdown()
