@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import models
@@ -175,6 +176,8 @@ class Transaction(models.Model):
     redirected = models.BooleanField(default=False)
     keep_items = models.JSONField(null=True)
     """Labels that the user kept at the confirmation; None: no subset was chosen."""
+    before_change = models.JSONField(null=True)
+    """What stood before a change at the confirmation, to go back to if the validator refuses it (runtime.md §6.5)."""
     has_unknown = models.BooleanField(default=False)
     has_unconfirmed = models.BooleanField(default=False)
     lease = models.UUIDField(null=True)
@@ -219,6 +222,16 @@ class Transaction(models.Model):
         return {name: held["value"] for name, held in self.arguments.items()}
 
 
+class ItemQuerySet(models.QuerySet["Item"]):
+    def tallies(self, transactions: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str, int]]:
+        """transaction id → item status → number, in one query; rows that nobody confirmed are left out."""
+        found: dict[uuid.UUID, dict[str, int]] = {}
+        asked = self.filter(transaction_id__in=list(transactions), unconfirmed=False).order_by()
+        for pk, status, number in asked.values_list("transaction_id", "status").annotate(models.Count("id")):
+            found.setdefault(pk, {})[status] = number
+        return found
+
+
 class Item(models.Model):
     """One business item of a transaction, in the order it was confirmed, with its outcome and the evidence for it."""
 
@@ -235,6 +248,8 @@ class Item(models.Model):
     evidence = models.JSONField(default=dict)
     unconfirmed = models.BooleanField(default=False)
     """A row that nobody confirmed (runtime.md §4a.4): shown, never counted."""
+
+    objects = ItemQuerySet.as_manager()
 
     class Meta:
         ordering = ["transaction", "position"]

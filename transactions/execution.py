@@ -1,0 +1,132 @@
+"""Runs one due piece of work of a worker: a validator run or an attempt. The same for Celery and the sweeper."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import close_old_connections, connection
+
+from tooling.gateway import Answered, Call, NoAnswer, NotSent, Outcome, ToolGateway
+from tooling.specs import OperationType
+from transactions import failpoints
+from transactions.core.errors import LeaseLost
+from transactions.core.outcomes import envelope_of
+from transactions.core.prevalidation import Failure, Judgement, Verdict, judge
+from transactions.leases import kept_alive
+from transactions.models import Attempt
+from transactions.services import accounting, executing, validating
+from transactions.services.validating import Validation
+
+REPEATS = 2
+"""How often a call that changes nothing is made again (runtime.md §9.4)."""
+
+
+def _gateway() -> ToolGateway:
+    from tooling.mcp_client import (
+        gateway,
+    )  # the MCP SDK takes long to import, and not every process calls tools
+
+    return gateway()
+
+
+def execute(attempt_id: int | str, *, gateway: ToolGateway | None = None) -> None:
+    """Claim, gate, call, record, account: one attempt, at most one call (runtime.md §9.2)."""
+    _fresh_connections()
+    claim = executing.claim(int(attempt_id))
+    if claim is None:
+        return
+    failpoints.hit("claimed")
+    try:
+        call = executing.gate(claim)
+        if call is None:
+            return
+        failpoints.hit("sent")
+        repeats = REPEATS if _changes_nothing(claim.attempt_id) else 0
+        with kept_alive(partial(executing.renew, claim)):
+            outcome = _call_again(gateway or _gateway(), call, repeats=repeats)
+        failpoints.hit("answered")
+        _record(claim, outcome)
+    except LeaseLost:
+        return
+
+
+def _record(claim: executing.Claim, outcome: Outcome) -> None:
+    match outcome:
+        case Answered():
+            executing.record_answer(claim, outcome)
+            failpoints.hit("recorded")
+            accounting.settle(claim.attempt_id)
+            failpoints.hit("accounted")
+        case NotSent():
+            executing.record_not_sent(claim, outcome)
+        case NoAnswer():
+            executing.record_no_answer(claim, outcome)
+
+
+def _changes_nothing(attempt_id: int) -> bool:
+    operation_type = Attempt.objects.values_list("transaction__operation_type", flat=True).get(pk=attempt_id)
+    return operation_type in (OperationType.READ_ONLY, OperationType.INTERNAL)
+
+
+def _call_again(gateway: ToolGateway, call: Call, *, repeats: int) -> Outcome:
+    """Make the call; where it may be repeated, again while it gets no answer and its time is not over."""
+    deadline = time.monotonic() + call.timeout
+    outcome = gateway.call(call)
+    while repeats and isinstance(outcome, NotSent | NoAnswer) and time.monotonic() < deadline:
+        if isinstance(outcome, NotSent) and not outcome.again:
+            break
+        repeats -= 1
+        outcome = gateway.call(call)
+    return outcome
+
+
+# The validator --------------------------------------------------------------------------------------------------
+
+
+def prevalidate(transaction_id: UUID | str, *, gateway: ToolGateway | None = None) -> None:
+    """Call the validator of a transaction in PRE_VALIDATING and apply what it says (runtime.md §7)."""
+    _fresh_connections()
+    validation = validating.claim_validation(UUID(str(transaction_id)))
+    if validation is None:
+        return
+    failpoints.hit("claimed")
+    outcome: Outcome = NotSent(validation.failure)
+    if validation.call is not None:
+        with kept_alive(partial(validating.renew, validation)):
+            outcome = _call_again(gateway or _gateway(), validation.call, repeats=REPEATS)
+    verdict, answer, error = _read_validator(validation, outcome)
+    judgement = _judge(validation, verdict)
+    validating.record_verdict(validation, judgement, answer=answer, error=error)
+
+
+def _read_validator(validation: Validation, outcome: Outcome) -> tuple[Verdict, Any, str | None]:
+    """What ``judge`` reads, and what is kept as evidence beside it: the answer, or why there was none."""
+    match outcome:
+        case Answered(is_error=True):
+            return Failure("the validator answered with an error"), outcome.raw, "is_error"
+        case Answered():
+            tool = validation.rules.policy.pre_validation.tool
+            result = envelope_of(tool, structured=outcome.structured, texts=outcome.texts, is_error=False)[
+                "result"
+            ]
+            return result, result, None
+        case NotSent(reason=reason) | NoAnswer(reason=reason):
+            return Failure(reason), None, reason
+
+
+def _judge(validation: Validation, verdict: Verdict) -> Judgement:
+    return judge(
+        verdict,
+        policy=validation.rules.policy,
+        tool=validation.rules.tool,
+        arguments=validation.arguments,
+    )
+
+
+def _fresh_connections() -> None:
+    """A connection that a restart of the database broke is not used again; not inside a test's transaction."""
+    if not connection.in_atomic_block:
+        close_old_connections()

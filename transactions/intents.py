@@ -1,0 +1,41 @@
+"""The EnterpriseRouter: which intent a message has, by keyword, then by the model; and which tool does it (runtime.md §6.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tooling.specs import Definitions, IntentSpec, ToolSpec
+from transactions.core.routing import AskWhich, Chosen, NoTool, keyword_match, select_tool
+
+
+@dataclass(frozen=True, slots=True)
+class EnterpriseRouter:
+    """Routing over the intents of one release."""
+
+    definitions: Definitions
+
+    @property
+    def intents(self) -> Sequence[IntentSpec]:
+        return [intent for intent in self.definitions.intents.values() if intent.enabled]
+
+    def by_keyword(self, message: str) -> str | None:
+        """The intent whose keyword stands in the message, without asking a model."""
+        match = keyword_match(message, self.intents)
+        return match.name if match else None
+
+    def tool_for(self, intent: str, message: str) -> Chosen | AskWhich | NoTool:
+        """The tool of ``intent`` that the message selects (runtime.md §3)."""
+        spec = self.definitions.intents.get(intent)
+        if spec is None:
+            return NoTool()
+        return select_tool(spec, self.tools, message)
+
+    @property
+    def tools(self) -> Mapping[str, ToolSpec]:
+        return self.definitions.tools
+
+    def offers(self, locale: str) -> list[str]:
+        """What the user can be offered, in words: the descriptions of the intents."""
+        texts = (intent.description.in_locale(locale) for intent in self.intents)
+        return [text for text in texts if text]

@@ -1,0 +1,261 @@
+"""Carries out the decision about a turn: one commit of rows and events (runtime.md §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.transaction import atomic
+
+from tooling import catalog
+from transactions.core import precedence, reply
+from transactions.core.parameters import missing
+from transactions.core.precedence import Decision, Failed
+from transactions.core.routing import AskWhich, Chosen
+from transactions.core.statuses import ReasonCode, Rule, Status
+from transactions.models import Conversation
+from transactions.readings import Reader, Situation
+from transactions.services import advancing, amending, confirming, ending, turning
+from transactions.services.advancing import Opening
+from transactions.services.calls import Rules, rules_for
+from transactions.services.rows import check_unmoved
+from transactions.services.telling import say
+from transactions.services.turning import Handling
+
+
+def apply(decision: Decision, *, handling: Handling, situation: Situation, reader: Reader) -> None:
+    """Carry ``decision`` out. Further readings that it needs come first, so no model is asked inside the commit.
+
+    Raises StaleTransaction or ConfirmationClosed where the transaction moved since the situation was read.
+    """
+    decision, prepared = _prepare(decision, situation, reader)
+    with atomic():
+        conversation = turning.hold_for(handling, situation.turn)
+        if isinstance(decision, precedence.Queue):
+            if situation.transaction is not None:
+                _check_unmoved(situation)
+                turning.queue(conversation, situation.turn, situation.transaction)
+            return
+        turning.finish_turn(
+            conversation,
+            situation.turn,
+            decision.rule,
+            transaction=situation.transaction,
+            evidence=reader.evidence,
+            model_calls=reader.calls,
+        )
+        _carry_out(decision, conversation, situation, prepared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What was read for carrying a decision out: the transaction to open, or auxiliary values, or a text to say."""
+
+    opening: Opening | None = None
+    rules: Rules | None = None
+    auxiliary: Mapping[str, Any] | None = None
+    text: str = ""
+
+
+def _prepare(decision: Decision, situation: Situation, reader: Reader) -> tuple[Decision, _Prepared]:
+    match decision:
+        case precedence.Open(rule=rule, intent=intent) | precedence.Shift(rule=rule, intent=intent):
+            return _prepare_opening(decision, rule, intent, situation, reader)
+        case precedence.TakeValues(values=values):
+            return _prepare_values(decision, values, situation, reader)
+        case precedence.ChangeParameters(rule=rule, values=values):
+            grounded = reader.grounded_changes(values)
+            if not grounded:
+                return precedence.Stay(rule), _Prepared()
+            return precedence.ChangeParameters(rule, grounded), _Prepared()
+        case _:
+            return decision, _Prepared()
+
+
+def _prepare_opening(
+    decision: Decision, rule: Rule, intent: str, situation: Situation, reader: Reader
+) -> tuple[Decision, _Prepared]:
+    """Choose the tool and read its values; a model failure leaves everything as it is (runtime.md §5.7)."""
+    published, locale = situation.published, situation.conversation.locale
+    if published is None:
+        return decision, _Prepared(text=reply.not_available(locale))
+    match situation.router.tool_for(intent, situation.turn.text):
+        case Chosen(tool=tool) if catalog.is_available(tool):
+            rules = rules_for(published.definitions, tool)
+        case AskWhich(tools=tools):
+            options = [published.definitions.tools[name].description.in_locale(locale) for name in tools]
+            return decision, _Prepared(text=reply.ask_which_operation(options, locale))
+        case _:
+            return decision, _Prepared(text=reply.not_available(locale))
+    values: Mapping[str, Any] = {}
+    if rules.policy.requires:
+        found = reader.extraction_for(rules, {})
+        if isinstance(found, Failed):
+            return precedence.SayAgain(found.component), _Prepared()
+        values = found.values
+    auxiliary = _auxiliary(rules, values, reader)
+    if isinstance(auxiliary, Failed):
+        return precedence.SayAgain(auxiliary.component), _Prepared()
+    opening = Opening(intent, tool, published.number, rule, values, auxiliary)
+    return decision, _Prepared(opening=opening, rules=rules)
+
+
+def _auxiliary(rules: Rules, values: Mapping[str, Any], reader: Reader) -> Mapping[str, Any] | Failed:
+    """Auxiliary arguments, once, when nothing else is missing (runtime.md §6)."""
+    return {} if missing(rules.policy.requires, values) else reader.auxiliary_for(rules, values)
+
+
+def _prepare_values(
+    decision: Decision, values: Mapping[str, Any], situation: Situation, reader: Reader
+) -> tuple[Decision, _Prepared]:
+    if situation.transaction is None or situation.rules is None:
+        return decision, _Prepared()
+    auxiliary = _auxiliary(situation.rules, {**situation.transaction.known, **values}, reader)
+    if isinstance(auxiliary, Failed):
+        return precedence.SayAgain(auxiliary.component), _Prepared()
+    return decision, _Prepared(auxiliary=auxiliary)
+
+
+# Inside the commit ----------------------------------------------------------------------------------------------
+
+
+def _carry_out(
+    decision: Decision, conversation: Conversation, situation: Situation, prepared: _Prepared
+) -> None:
+    locale, turn = conversation.locale, situation.turn
+    match decision:
+        case precedence.Open() | precedence.Shift():
+            _open(decision, conversation, situation, prepared)
+        case precedence.Answer(question=question, is_bare_answer=is_bare, rule=rule):
+            say(conversation, _answer_text(situation, question, is_bare=is_bare), rule=rule, turn=turn)
+        case precedence.SayAgain(rule=rule):
+            say(conversation, reply.say_again(locale), rule=rule, turn=turn)
+        case precedence.AskMeaning(rule=rule):
+            _check_unmoved(situation)
+            say(conversation, reply.ask_which_meaning(locale), rule=rule, turn=turn)
+        case precedence.Stay(question=question, rule=rule):
+            _stay(conversation, situation, rule, question)
+        case precedence.Queue():
+            pass
+        case _:
+            _move(decision, conversation, situation, prepared)
+
+
+def _move(decision: Decision, conversation: Conversation, situation: Situation, prepared: _Prepared) -> None:
+    """The decisions that move the active transaction."""
+    transaction, rules, confirmation, turn = (
+        situation.transaction,
+        situation.rules,
+        situation.confirmation,
+        situation.turn,
+    )
+    if transaction is None or rules is None:
+        return
+    match decision:
+        case precedence.TakeValues(rule=rule, values=values, source=source):
+            advancing.take_values(
+                conversation,
+                transaction,
+                rules,
+                values,
+                source=source,
+                rule=rule,
+                turn=turn,
+                auxiliary=prepared.auxiliary,
+            )
+        case precedence.Leave():
+            abandoned = ReasonCode.USER_ABANDONED
+            _end(conversation, situation, Status.CANCELLED, abandoned, rule=Rule.SHIFT_CANCELLED)
+        case precedence.Reject(rule=rule) if confirmation is None:
+            _end(conversation, situation, Status.CANCELLED, ReasonCode.USER_REJECTED, rule=rule)
+        case precedence.Reject(rule=rule) if confirmation is not None:
+            confirming.reject(conversation, confirmation, rule=rule, by="text", turn=turn)
+        case precedence.Confirm(rule=rule, question=question) if confirmation is not None:
+            confirming.confirm(conversation, confirmation, rule=rule, by="text", turn=turn)
+            if question:
+                say(conversation, _answer_text(situation, question), rule=rule, turn=turn)
+        case precedence.ChangeItems(rule=rule, keep=keep) if confirmation is not None:
+            _change_items(conversation, situation, keep, rule=rule)
+        case precedence.ChangeParameters(rule=rule, values=values) if confirmation is not None:
+            amending.change_values(conversation, confirmation, values, rule=rule, turn=turn)
+
+
+def _change_items(
+    conversation: Conversation, situation: Situation, keep: tuple[str, ...], *, rule: Rule
+) -> None:
+    confirmation = situation.confirmation
+    if confirmation is None:
+        return
+    eligible = {item["key"] for item in confirmation.items if item["eligible"]}
+    if not set(keep) <= eligible or set(keep) == eligible:
+        _stay(conversation, situation, rule, None)
+        return
+    amending.keep_only(conversation, confirmation, keep, rule=rule, turn=situation.turn)
+
+
+def _end(
+    conversation: Conversation, situation: Situation, status: Status, reason_code: ReasonCode, *, rule: Rule
+) -> None:
+    if situation.transaction is not None:
+        ending.end(
+            conversation,
+            situation.transaction,
+            status,
+            reason_code=reason_code,
+            rule=rule,
+            turn=situation.turn,
+            actor="user",
+        )
+
+
+def _open(
+    decision: precedence.Open | precedence.Shift,
+    conversation: Conversation,
+    situation: Situation,
+    prepared: _Prepared,
+) -> None:
+    """End what is left and start the new transaction; where none can start, nothing is left either."""
+    if prepared.opening is None or prepared.rules is None:
+        say(conversation, prepared.text, rule=decision.rule, turn=situation.turn)
+        if situation.transaction is not None:
+            _ask_pending(conversation, situation, decision.rule)
+        return
+    if isinstance(decision, precedence.Shift):
+        # on_intent_shift: park behaves as abandon until parking is built.
+        _end(conversation, situation, Status.ABANDONED, ReasonCode.INTENT_SHIFT, rule=Rule.SHIFT_ABANDONED)
+    advancing.open_transaction(conversation, prepared.opening, prepared.rules, turn=situation.turn)
+
+
+def _stay(conversation: Conversation, situation: Situation, rule: Rule, question: str | None) -> None:
+    """Answer what was asked, then ask the pending question again (runtime.md §6.8)."""
+    if question:
+        say(conversation, _answer_text(situation, question), rule=rule, turn=situation.turn)
+    _ask_pending(conversation, situation, rule)
+
+
+def _ask_pending(conversation: Conversation, situation: Situation, rule: Rule) -> None:
+    transaction, rules = situation.transaction, situation.rules
+    if transaction is None or rules is None:
+        return
+    if situation.confirmation is not None:
+        _check_unmoved(situation)
+        confirming.ask(conversation, situation.confirmation, turn=situation.turn, rule=rule)
+    elif transaction.status == Status.COLLECTING_PARAMETERS:
+        advancing.ask(conversation, transaction, rules, turn=situation.turn, rule=rule)
+
+
+def _check_unmoved(situation: Situation) -> None:
+    """Raise StaleTransaction if the transaction moved since the situation was read."""
+    if situation.transaction is not None:
+        check_unmoved(situation.transaction)
+
+
+def _answer_text(situation: Situation, question: str | None, *, is_bare: bool = False) -> str:
+    locale = situation.conversation.locale
+    if situation.published is None:
+        return reply.not_available(locale)
+    if is_bare:
+        return reply.nothing_to_confirm(locale)
+    offers = situation.router.offers(locale)
+    return reply.cannot_answer(question, offers, locale) if question else reply.fallback(offers, locale)

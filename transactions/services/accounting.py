@@ -1,0 +1,202 @@
+"""From a recorded raw answer to the ledger of items and the verdict of the transaction (runtime.md §4, §4a, §9.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.transaction import atomic
+
+from transactions.core.outcomes import (
+    ItemOutcome,
+    Ledger,
+    account,
+    confirmed_item,
+    envelope_of,
+    label_of,
+    multi_item_status_of,
+    normalize,
+    roll_up,
+    rows_of,
+)
+from transactions.core.statuses import (
+    AttemptStatus,
+    ItemStatus,
+    ReasonCode,
+    ReviewState,
+    Status,
+    VerdictSource,
+)
+from transactions.models import Attempt, Conversation, Item, Transaction
+from transactions.services.calls import Rules, confirmed_items, rules_of
+from transactions.services.ending import tell_finished
+from transactions.services.executing import verify
+from transactions.services.rows import database_now, hold, move, record
+
+REASON_CODES = {
+    Status.SUCCESS: "",
+    Status.PARTIAL_SUCCESS: ReasonCode.PARTLY_FAILED,
+    Status.FAILED: ReasonCode.TOOL_FAILED,
+    Status.VERIFYING: ReasonCode.OUTCOME_UNKNOWN,
+}
+
+
+@atomic
+def settle(attempt_id: int) -> bool:
+    """Account for a recorded answer, once: items, verdict, events. False where there is nothing to account."""
+    attempt = Attempt.objects.select_related("transaction").get(pk=attempt_id)
+    conversation = hold(attempt.transaction.conversation_id)
+    attempt = Attempt.objects.select_related("transaction").get(pk=attempt_id)
+    if attempt.status != AttemptStatus.ANSWERED or attempt.accounted_at is not None:
+        return False
+    transaction = attempt.transaction
+    rules = rules_of(transaction)
+    ledger, normalised = _read(attempt, rules)
+    contradictions = _write_items(transaction, ledger)
+    _write_unconfirmed(transaction, ledger.unconfirmed)
+    Attempt.objects.filter(pk=attempt.pk).update(
+        accounted_at=database_now(),
+        normalised=normalised,
+        secondary_error=_secondary_error(normalised),
+    )
+    incidents = [*ledger.incidents, *contradictions, *_schema_note(attempt)]
+    _finish(conversation, transaction, normalised, incidents)
+    return True
+
+
+def _read(attempt: Attempt, rules: Rules) -> tuple[Ledger, dict[str, Any]]:
+    raw = attempt.raw_answer or {}
+    name = rules.tool.name
+    envelope = envelope_of(
+        name, structured=raw.get("structured"), texts=raw.get("texts", []), is_error=bool(raw.get("is_error"))
+    )
+    normalised = normalize(name, envelope)
+    ledger = account(
+        confirmed_items(attempt.transaction),
+        rows_of(name, envelope),
+        verdict=envelope["ok"],
+        atomicity=rules.policy.atomicity,
+        evidence=envelope["result"],
+    )
+    return ledger, normalised
+
+
+def _write_items(transaction: Transaction, ledger: Ledger) -> list[str]:
+    """Move every item that is still open; say where the answer contradicts an outcome that is final."""
+    held = {item.key: item for item in transaction.items.filter(unconfirmed=False)}
+    contradictions = []
+    for position, outcome in enumerate(ledger.outcomes, start=1):
+        item = held.get(outcome.key) or _discovered(transaction, outcome, position)
+        if item.status in (ItemStatus.IN_FLIGHT, ItemStatus.UNKNOWN):
+            _write_outcome(item, outcome)
+        elif item.status in (ItemStatus.INELIGIBLE, ItemStatus.EXCLUDED):
+            _keep_evidence(item, outcome)
+        elif item.status != outcome.status:
+            contradictions.append(
+                f"a later answer says {outcome.status} of {item.label}, which is {item.status}"
+            )
+    return contradictions
+
+
+def _discovered(transaction: Transaction, outcome: ItemOutcome, position: int) -> Item:
+    """An item that the rows define, because nothing named the set before (runtime.md §4a.5)."""
+    return Item.objects.create(
+        transaction=transaction,
+        position=position,
+        key=outcome.key,
+        label=outcome.label or _own_label(transaction),
+        fields=dict(outcome.fields),
+        status=ItemStatus.IN_FLIGHT,
+    )
+
+
+def _own_label(transaction: Transaction) -> str:
+    """What to call the one implicit item: the first text that the user gave."""
+    texts = (value for value in transaction.known.values() if isinstance(value, str))
+    return next(texts, "") or rules_of(transaction).tool.description.in_locale(
+        transaction.conversation.locale
+    )
+
+
+def _write_outcome(item: Item, outcome: ItemOutcome) -> None:
+    item.status = outcome.status
+    item.reason = outcome.reason
+    item.protocol = outcome.protocol
+    item.verdict_source = outcome.verdict_source
+    item.rule = outcome.rule
+    item.evidence = dict(outcome.evidence)
+    item.save()
+
+
+def _keep_evidence(item: Item, outcome: ItemOutcome) -> None:
+    item.evidence = dict(outcome.evidence)
+    item.reason = item.reason or outcome.reason
+    item.rule = item.rule or outcome.rule
+    if item.status == ItemStatus.EXCLUDED:
+        item.verdict_source = VerdictSource.USER
+    item.save()
+
+
+def _write_unconfirmed(transaction: Transaction, rows: Sequence[Any]) -> None:
+    """Rows that nobody confirmed: recorded and shown, never counted (runtime.md §4a.4)."""
+    position = max((item.position for item in transaction.items.all()), default=0)
+    for row in rows:
+        position += 1
+        verdict = account([confirmed_item("row", {})], [row], verdict=None).outcomes[0]
+        Item.objects.create(
+            transaction=transaction,
+            position=position,
+            key=f"unconfirmed-{position}",
+            label=label_of(row) or "?",
+            fields={},
+            status=verdict.status
+            if verdict.verdict_source == VerdictSource.UNANIMOUS
+            else ItemStatus.UNKNOWN,
+            reason=verdict.reason,
+            protocol=verdict.protocol,
+            evidence=row if isinstance(row, dict) else {"row": row},
+            unconfirmed=True,
+        )
+
+
+def _secondary_error(normalised: Any) -> str | None:
+    error = normalised.get("secondary_error") if isinstance(normalised, dict) else None
+    return None if error is None else str(error)
+
+
+def _schema_note(attempt: Attempt) -> list[str]:
+    error = (attempt.raw_answer or {}).get("schema_error")
+    return [f"the answer breaks the tool's output schema: {error}"] if error else []
+
+
+def _finish(
+    conversation: Conversation, transaction: Transaction, normalised: dict[str, Any], incidents: list[str]
+) -> None:
+    counted = transaction.items.filter(unconfirmed=False)
+    status = roll_up(ItemStatus(item.status) for item in counted)
+    fields: dict[str, Any] = {
+        "multi_item_status": multi_item_status_of(normalised),
+        "has_unconfirmed": transaction.items.filter(unconfirmed=True).exists(),
+    }
+    if incidents:
+        fields["review_state"] = ReviewState.NEEDED
+        data = {"incidents": incidents}
+        record(conversation, "incident", data, transaction=transaction, is_public=False)
+    if transaction.is_final:
+        return
+    if status is Status.VERIFYING:
+        if transaction.status == Status.EXECUTING:
+            verify(conversation, transaction, **{k: v for k, v in fields.items() if k != "review_state"})
+        return
+    reason = next((item.reason for item in counted if status is Status.FAILED and item.reason), "") or ""
+    move(
+        conversation,
+        transaction,
+        status,
+        reason_code=REASON_CODES[status],
+        reason=reason,
+        has_unknown=False,
+        rule="runtime.md §4a.6",
+        **fields,
+    )
+    tell_finished(conversation, transaction)

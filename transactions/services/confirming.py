@@ -1,0 +1,241 @@
+"""The one question for the effective set, and its single answer (runtime.md §8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+
+from transactions.core import reply
+from transactions.core.errors import ConfirmationClosed
+from transactions.core.outcomes import confirmed_item, label_of, same_identity
+from transactions.core.prevalidation import JudgedItem, confirmed_items_of
+from transactions.core.statuses import ConfirmationStatus, ItemStatus, ReasonCode, Rule, Status, VerdictSource
+from transactions.models import Confirmation, Conversation, Item, Transaction, Turn
+from transactions.services import ending, executing
+from transactions.services.calls import Rules, digest_of, items_at_stake
+from transactions.services.rows import change, database_now, move, record
+from transactions.services.telling import argument_texts, as_reply_item
+
+
+def propose(
+    conversation: Conversation,
+    transaction: Transaction,
+    rules: Rules,
+    *,
+    judged: Sequence[JudgedItem] | None = None,
+    message: str | None = None,
+    must_confirm: bool = False,
+    unvalidated: bool = False,
+    turn: Turn | None = None,
+    rule: Rule | str = "",
+) -> None:
+    """Everything is known: refuse what must not run, else ask the one question, else start."""
+    lay_out_items(transaction, rules, judged)
+    limit = rules.policy.max_items
+    eligible = [item for item in items_at_stake(transaction) if item.eligible]
+    refusal: ReasonCode | None = None
+    if limit is not None and len(eligible) > limit:
+        refusal = ReasonCode.TOO_MANY_ITEMS
+    elif _holds_unsettled_item(conversation, transaction, eligible):
+        refusal = ReasonCode.ITEM_UNSETTLED
+    if refusal is not None:
+        ending.end(conversation, transaction, Status.REFUSED, reason_code=refusal, turn=turn, rule=rule)
+    elif rules.policy.require_confirmation or must_confirm:
+        _open(
+            conversation, transaction, rules, message=message, unvalidated=unvalidated, turn=turn, rule=rule
+        )
+    else:
+        digest = digest_of(conversation, transaction, rules)
+        move(conversation, transaction, Status.EXECUTING, rule=rule, turn=turn)
+        executing.authorise(conversation, transaction, digest, turn=turn)
+
+
+def lay_out_items(transaction: Transaction, rules: Rules, judged: Sequence[JudgedItem] | None) -> None:
+    """Write the effective set as item rows; an item that stood there before under the same label keeps its key."""
+    values = confirmed_items_of(rules.tool, transaction.known, judged)
+    held = {item.label: item.key for item in items_at_stake(transaction)}
+    transaction.items.exclude(status=ItemStatus.EXCLUDED).delete()
+    number = max((item.position for item in transaction.items.all()), default=0)
+    for index, value in enumerate(values or ()):
+        verdict = judged[index] if judged else None
+        number += 1
+        label = verdict.label if verdict else label_of(value)
+        item = confirmed_item(held.pop(label, f"{transaction.pk.hex[:12]}-{number}"), value)
+        is_eligible = verdict is None or verdict.eligible
+        Item.objects.create(
+            transaction=transaction,
+            position=number,
+            key=_free_key(transaction, item.key, number),
+            label=label,
+            fields=dict(item.fields),
+            status=ItemStatus.PENDING if is_eligible else ItemStatus.INELIGIBLE,
+            reason=verdict.reason if verdict else None,
+            verdict_source="" if is_eligible else VerdictSource.PRE_VALIDATION,
+        )
+
+
+def _free_key(transaction: Transaction, wanted: str, number: int) -> str:
+    """``wanted``, unless an excluded item of an earlier round holds it."""
+    taken = transaction.items.filter(key=wanted).exists()
+    return f"{transaction.pk.hex[:12]}-{number}x" if taken else wanted
+
+
+def _holds_unsettled_item(
+    conversation: Conversation, transaction: Transaction, eligible: Sequence[Item]
+) -> bool:
+    """Whether an item is one whose earlier outcome is still unknown (runtime.md §6.7)."""
+    unsettled = Item.objects.filter(
+        status=ItemStatus.UNKNOWN, transaction__tool=transaction.tool, transaction__status=Status.VERIFYING
+    )
+    if conversation.customer:
+        unsettled = unsettled.filter(transaction__conversation__customer=conversation.customer)
+    else:
+        unsettled = unsettled.filter(transaction__conversation=conversation)
+    return any(same_identity(old.fields, new.fields) for old in unsettled for new in eligible)
+
+
+def _open(
+    conversation: Conversation,
+    transaction: Transaction,
+    rules: Rules,
+    *,
+    message: str | None,
+    unvalidated: bool,
+    turn: Turn | None,
+    rule: Rule | str,
+) -> None:
+    text = _question(conversation, transaction, rules, message=message, unvalidated=unvalidated)
+    expires_at = database_now() + timedelta(seconds=_seconds_to_answer(rules))
+    transaction.confirmations.filter(status=ConfirmationStatus.OPEN).update(
+        status=ConfirmationStatus.REPLACED
+    )
+    if transaction.status == Status.AWAITING_CONFIRMATION:
+        change(transaction, expires_at=expires_at)
+    else:
+        move(
+            conversation,
+            transaction,
+            Status.AWAITING_CONFIRMATION,
+            rule=rule,
+            turn=turn,
+            expires_at=expires_at,
+        )
+    confirmation = Confirmation.objects.create(
+        transaction=transaction,
+        text=text,
+        items=[
+            {"key": item.key, "label": item.label, "eligible": item.eligible, "reason": item.reason}
+            for item in items_at_stake(transaction)
+        ],
+        digest=digest_of(conversation, transaction, rules),
+        requested_seq=conversation.last_seq + 1,
+        expires_at=expires_at,
+    )
+    ask(conversation, confirmation, turn=turn, rule=rule)
+
+
+def _seconds_to_answer(rules: Rules) -> int:
+    return min(settings.CONFIRMATION_SECONDS, rules.policy.expires_after or settings.CONFIRMATION_SECONDS)
+
+
+def _question(
+    conversation: Conversation,
+    transaction: Transaction,
+    rules: Rules,
+    *,
+    message: str | None,
+    unvalidated: bool,
+) -> str:
+    items = list(transaction.items.filter(unconfirmed=False).order_by("position"))
+    return reply.render_confirmation(
+        message=message,
+        operation=rules.tool.description.in_locale(conversation.locale),
+        items=[as_reply_item(item) for item in items if item.status == ItemStatus.PENDING],
+        left_out=[as_reply_item(item) for item in items if item.status != ItemStatus.PENDING],
+        arguments=argument_texts(rules, transaction.known, conversation.locale),
+        locale=conversation.locale,
+        unvalidated=unvalidated,
+    )
+
+
+def ask(
+    conversation: Conversation, confirmation: Confirmation, *, turn: Turn | None = None, rule: Rule | str = ""
+) -> None:
+    """Show the open confirmation, for the first time or again: the same id, text, items and time."""
+    data: dict[str, Any] = {
+        "confirmation_id": str(confirmation.pk),
+        "text": confirmation.text,
+        "items": confirmation.items,
+        "expires_at": confirmation.expires_at.isoformat().replace("+00:00", "Z"),
+    }
+    record(
+        conversation,
+        "confirmation.requested",
+        data,
+        transaction=confirmation.transaction,
+        turn=turn,
+        rule=rule,
+    )
+
+
+def confirm(
+    conversation: Conversation, confirmation: Confirmation, *, rule: Rule, by: str, turn: Turn | None = None
+) -> None:
+    """Answer with yes: exactly one call is authorised, for what the confirmation's digest names."""
+    transaction = confirmation.transaction
+    _answer(conversation, confirmation, ConfirmationStatus.CONFIRMED, rule=rule, by=by, turn=turn)
+    move(conversation, transaction, Status.EXECUTING, rule=rule, turn=turn, actor="user")
+    executing.authorise(conversation, transaction, confirmation.digest, turn=turn)
+
+
+def reject(
+    conversation: Conversation, confirmation: Confirmation, *, rule: Rule, by: str, turn: Turn | None = None
+) -> None:
+    """Answer with no: the transaction ends CANCELLED and nothing is executed."""
+    _answer(conversation, confirmation, ConfirmationStatus.REJECTED, rule=rule, by=by, turn=turn)
+    ending.end(
+        conversation,
+        confirmation.transaction,
+        Status.CANCELLED,
+        reason_code=ReasonCode.USER_REJECTED,
+        rule=rule,
+        turn=turn,
+        actor="user",
+    )
+
+
+def _answer(
+    conversation: Conversation,
+    confirmation: Confirmation,
+    status: ConfirmationStatus,
+    *,
+    rule: Rule,
+    by: str,
+    turn: Turn | None,
+) -> None:
+    """Use the confirmation up, once; raises ConfirmationClosed where somebody else was first."""
+    now = database_now()
+    still_open = Confirmation.objects.filter(
+        pk=confirmation.pk, status=ConfirmationStatus.OPEN, expires_at__gt=now
+    )
+    if not still_open.update(status=status, answered_by=by, answered_at=now):
+        raise ConfirmationClosed("this confirmation is no longer open; answer the newest one")
+    decision = "confirm" if status is ConfirmationStatus.CONFIRMED else "reject"
+    record(
+        conversation,
+        "confirmation.answered",
+        {"confirmation_id": str(confirmation.pk), "decision": decision, "by": by},
+        transaction=confirmation.transaction,
+        turn=turn,
+        rule=rule,
+        actor="user",
+    )
+
+
+def carries_excluded(transaction: Transaction, judged: Sequence[JudgedItem]) -> bool:
+    """Whether the validator's new answer still holds an item that the user took out (runtime.md §6.5)."""
+    excluded = transaction.items.filter(status=ItemStatus.EXCLUDED)
+    return any(same_identity(old.fields, new.fields) for old in excluded for new in judged)

@@ -1,0 +1,286 @@
+"""At most one call per confirmed attempt: authorise, claim, gate, and record what came of it (runtime.md §9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db.models import F, Q
+from django.db.transaction import atomic
+
+from tooling import catalog
+from tooling.gateway import Answered, Call, NoAnswer, NotSent
+from tooling.specs import OperationType
+from transactions import outbox
+from transactions.core.errors import LeaseLost
+from transactions.core.statuses import (
+    AttemptStatus,
+    ItemStatus,
+    ReasonCode,
+    ReviewState,
+    Status,
+    VerdictSource,
+    check_move,
+)
+from transactions.models import Attempt, Conversation, Transaction, Turn
+from transactions.services import ending
+from transactions.services.calls import (
+    Rules,
+    action_arguments,
+    digest_of,
+    items_at_stake,
+    request_key,
+    rules_of,
+)
+from transactions.services.rows import database_now, hold, move, record
+from transactions.services.telling import outcome_data
+
+CLAIM_LIMIT = 3
+SEND_LIMIT = 4
+"""The first try and three more, where it is certain that nothing was sent (runtime.md §9.4)."""
+RESEND_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A worker's right to work on an attempt until its lease runs out."""
+
+    attempt_id: int
+    conversation_id: UUID
+    lease: UUID
+
+
+def authorise(
+    conversation: Conversation, transaction: Transaction, digest: str, *, turn: Turn | None = None
+) -> None:
+    """The first attempt of the one logical call that ``digest`` names; a worker is woken after the commit."""
+    attempt = _new_attempt(transaction, number=1, digest=digest, delay=0)
+    record(conversation, "execution.started", {"attempt": 1}, transaction=transaction, turn=turn)
+    outbox.wake("execute", attempt.pk)
+
+
+def _new_attempt(transaction: Transaction, *, number: int, digest: str, delay: float) -> Attempt:
+    return Attempt.objects.create(
+        transaction=transaction,
+        number=number,
+        idempotency_key=request_key(transaction),
+        digest=digest,
+        due_at=database_now() + timedelta(seconds=delay),
+    )
+
+
+# Claim and gate -------------------------------------------------------------------------------------------------
+
+
+def claim(attempt_id: int) -> Claim | None:
+    """Take the attempt for ``LEASE_SECONDS``; None where it is not due, taken, sent, or was claimed too often."""
+    now, lease = database_now(), uuid4()
+    due = Attempt.objects.filter(
+        pk=attempt_id, status=AttemptStatus.READY, due_at__lte=now, claims__lt=CLAIM_LIMIT
+    )
+    free = due.filter(Q(leased_until=None) | Q(leased_until__lte=now))
+    until = now + timedelta(seconds=settings.LEASE_SECONDS)
+    if not free.update(lease=lease, leased_until=until, claims=F("claims") + 1):
+        return None
+    conversation_id = Attempt.objects.values_list("transaction__conversation_id", flat=True).get(
+        pk=attempt_id
+    )
+    return Claim(attempt_id, conversation_id, lease)
+
+
+def renew(claim: Claim) -> None:
+    """Keep the lease while the call runs."""
+    until = database_now() + timedelta(seconds=settings.LEASE_SECONDS)
+    Attempt.objects.filter(pk=claim.attempt_id, lease=claim.lease, status=AttemptStatus.SENT).update(
+        leased_until=until
+    )
+
+
+@atomic
+def gate(claim: Claim) -> Call | None:
+    """READY → SENT, committed before a byte leaves; None where the call must not be made (runtime.md §9.2).
+
+    Raises LeaseLost where another worker took over.
+    """
+    conversation, attempt = _held(claim)
+    if attempt.status != AttemptStatus.READY:
+        raise LeaseLost(f"{attempt} is {attempt.status} already")
+    transaction = attempt.transaction
+    rules = rules_of(transaction)
+    if not catalog.is_available(transaction.tool):
+        fail_unsent(conversation, attempt, ReasonCode.TOOL_DISABLED)
+        return None
+    if digest_of(conversation, transaction, rules) != attempt.digest:
+        fail_unsent(conversation, attempt, ReasonCode.DIGEST_MISMATCH)
+        return None
+    call = _call(conversation, transaction, rules, attempt)
+    now = database_now()
+    Attempt.objects.filter(pk=attempt.pk).update(
+        status=AttemptStatus.SENT,
+        sent_at=now,
+        leased_until=now + timedelta(seconds=settings.LEASE_SECONDS),
+        request={
+            "tool": call.tool,
+            "server": call.server.name,
+            "arguments": call.arguments,
+            "_meta": call.meta,
+        },
+    )
+    transaction.items.filter(status=ItemStatus.PENDING).update(status=ItemStatus.IN_FLIGHT)
+    data = {"attempt": attempt.number}
+    record(conversation, "attempt.sent", data, transaction=transaction, is_public=False)
+    return call
+
+
+def _held(claim: Claim) -> tuple[Conversation, Attempt]:
+    conversation = hold(claim.conversation_id)
+    attempt = (
+        Attempt.objects.select_related("transaction").filter(pk=claim.attempt_id, lease=claim.lease).first()
+    )
+    if attempt is None:
+        raise LeaseLost(f"attempt {claim.attempt_id} was taken over by another worker")
+    return conversation, attempt
+
+
+def _call(conversation: Conversation, transaction: Transaction, rules: Rules, attempt: Attempt) -> Call:
+    keys = [{"key": item.key, "label": item.label} for item in items_at_stake(transaction) if item.eligible]
+    return Call(
+        server=rules.definitions.servers[rules.tool.mcp_server],
+        tool=rules.tool.name,
+        arguments=action_arguments(conversation, transaction, rules),
+        meta={
+            "agentplatform/idempotency_key": attempt.idempotency_key,
+            "agentplatform/transaction_id": str(transaction.pk),
+            "agentplatform/item_keys": keys,
+            "agentplatform/request_digest": attempt.digest,
+        },
+        timeout=rules.policy.timeout_seconds or settings.TOOL_TIMEOUT_SECONDS,
+    )
+
+
+# What came of it ------------------------------------------------------------------------------------------------
+
+
+@atomic
+def record_answer(claim: Claim, answer: Answered) -> None:
+    """Commit the raw answer before anything reads it; a late one beats UNKNOWN (runtime.md §9.2, §2)."""
+    hold(claim.conversation_id)
+    open_or_unknown = Attempt.objects.filter(
+        pk=claim.attempt_id, status__in=[AttemptStatus.SENT, AttemptStatus.UNKNOWN], accounted_at=None
+    )
+    raw = {
+        "answer": answer.raw,
+        "structured": answer.structured,
+        "texts": list(answer.texts),
+        "is_error": answer.is_error,
+        "schema_error": answer.schema_error,
+    }
+    open_or_unknown.update(status=AttemptStatus.ANSWERED, raw_answer=raw, answered_at=database_now())
+
+
+@atomic
+def record_not_sent(claim: Claim, outcome: NotSent) -> None:
+    """It is certain that the tool did not run: try again with the same key, or end as not executed."""
+    conversation, attempt = _held(claim)
+    transaction = attempt.transaction
+    _move_attempt(attempt, AttemptStatus.NOT_SENT, failure=outcome.reason, accounted_at=database_now())
+    data = {"attempt": attempt.number, "reason": outcome.reason}
+    record(conversation, "attempt.not_sent", data, transaction=transaction, is_public=False)
+    if outcome.again and attempt.number < SEND_LIMIT:
+        transaction.items.filter(status=ItemStatus.IN_FLIGHT).update(status=ItemStatus.PENDING)
+        delay = RESEND_SECONDS * attempt.number
+        # Nobody is woken: the sweeper finds it when the delay is over.
+        _new_attempt(transaction, number=attempt.number + 1, digest=attempt.digest, delay=delay)
+    else:
+        _end_unexecuted(conversation, transaction, ReasonCode.NOT_SENT, reason=outcome.reason)
+
+
+@atomic
+def record_no_answer(claim: Claim, outcome: NoAnswer) -> None:
+    """Sent and no answer: every item in flight is UNKNOWN and nothing is sent again (runtime.md §9.4)."""
+    conversation, attempt = _held(claim)
+    if attempt.status != AttemptStatus.SENT:
+        return
+    transaction = attempt.transaction
+    _move_attempt(attempt, AttemptStatus.UNKNOWN, failure=outcome.reason, raw_answer=outcome.raw)
+    data = {"attempt": attempt.number, "reason": outcome.reason}
+    record(conversation, "attempt.unknown", data, transaction=transaction, is_public=False)
+    if transaction.operation_type in (OperationType.READ_ONLY, OperationType.INTERNAL):
+        # It changed nothing, so there is nothing to verify.
+        _move_attempt_done(attempt)
+        _end_unexecuted(conversation, transaction, ReasonCode.TOOL_FAILED)
+        return
+    transaction.items.filter(status=ItemStatus.IN_FLIGHT).update(
+        status=ItemStatus.UNKNOWN, verdict_source=VerdictSource.UNREPORTED, rule="runtime.md §9.4"
+    )
+    verify(conversation, transaction)
+
+
+def verify(conversation: Conversation, transaction: Transaction, **fields: object) -> None:
+    """EXECUTING → VERIFYING, told as being verified; operators are asked to look."""
+    move(
+        conversation,
+        transaction,
+        Status.VERIFYING,
+        reason_code=ReasonCode.OUTCOME_UNKNOWN,
+        review_state=ReviewState.NEEDED,
+        has_unknown=True,
+        **fields,
+    )
+    data = outcome_data(conversation, transaction)
+    record(conversation, "transaction.verifying", data, transaction=transaction)
+    outbox.wake("turns", conversation.pk)
+
+
+def _move_attempt(attempt: Attempt, new: AttemptStatus, **fields: object) -> None:
+    check_move(AttemptStatus(attempt.status), new)
+    Attempt.objects.filter(pk=attempt.pk, status=attempt.status).update(status=new, **fields)
+    attempt.status = new
+
+
+def _move_attempt_done(attempt: Attempt) -> None:
+    Attempt.objects.filter(pk=attempt.pk).update(accounted_at=database_now())
+
+
+def fail_unsent(conversation: Conversation, attempt: Attempt, reason_code: ReasonCode) -> None:
+    """READY → NOT_SENT for good: the items were not executed and the transaction FAILED with ``reason_code``."""
+    _move_attempt(attempt, AttemptStatus.NOT_SENT, failure=str(reason_code), accounted_at=database_now())
+    _end_unexecuted(conversation, attempt.transaction, reason_code)
+
+
+def _end_unexecuted(
+    conversation: Conversation, transaction: Transaction, reason_code: ReasonCode, *, reason: str = ""
+) -> None:
+    open_items = transaction.items.filter(status__in=[ItemStatus.PENDING, ItemStatus.IN_FLIGHT])
+    open_items.update(status=ItemStatus.NOT_EXECUTED)
+    move(conversation, transaction, Status.FAILED, reason_code=reason_code, reason=reason)
+    ending.tell_finished(conversation, transaction)
+
+
+# What the sweeper finds -----------------------------------------------------------------------------------------
+
+
+@atomic
+def give_up_unsent(attempt_id: int) -> bool:
+    """READY, claimed as often as allowed and its lease over: it will not be sent (runtime.md §9.4)."""
+    attempt = Attempt.objects.select_related("transaction").get(pk=attempt_id)
+    conversation = hold(attempt.transaction.conversation_id)
+    attempt.refresh_from_db()
+    is_over = attempt.leased_until is not None and attempt.leased_until <= database_now()
+    if attempt.status != AttemptStatus.READY or attempt.claims < CLAIM_LIMIT or not is_over:
+        return False
+    fail_unsent(conversation, attempt, ReasonCode.NOT_SENT)
+    return True
+
+
+def give_up_answer(attempt_id: int) -> bool:
+    """SENT and its worker is gone: the outcome is unknown."""
+    attempt = Attempt.objects.select_related("transaction").get(pk=attempt_id)
+    is_over = attempt.leased_until is not None and attempt.leased_until <= database_now()
+    if attempt.status != AttemptStatus.SENT or attempt.lease is None or not is_over:
+        return False
+    claim = Claim(attempt.pk, attempt.transaction.conversation_id, attempt.lease)
+    record_no_answer(claim, NoAnswer("the worker ended before the answer came"))
+    return True

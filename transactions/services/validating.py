@@ -1,0 +1,252 @@
+"""Claiming a validator run and applying its judgement (runtime.md §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db.models import F, Q
+from django.db.transaction import atomic
+
+from tooling import catalog
+from tooling.gateway import Call
+from tooling.specs import OperationType
+from transactions.core.prevalidation import (
+    JudgedItem,
+    Judgement,
+    NeedsParameter,
+    Passed,
+    Redirect,
+    Refused,
+    validator_arguments,
+)
+from transactions.core.statuses import ReasonCode, Status
+from transactions.models import Conversation, Transaction
+from transactions.services import amending, confirming
+from transactions.services.advancing import ask, retarget, start_validation
+from transactions.services.calls import Rules, auxiliary_arguments, rules_of
+from transactions.services.ending import end
+from transactions.services.rows import change, database_now, hold, move, record
+
+CLAIM_LIMIT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """One claimed validator run. ``call`` None: it cannot be called, for ``failure``."""
+
+    transaction_id: UUID
+    conversation_id: UUID
+    revision: int
+    lease: UUID
+    rules: Rules
+    arguments: Mapping[str, Any]
+    call: Call | None
+    failure: str = ""
+
+
+def claim_validation(transaction_id: UUID) -> Validation | None:
+    """Take the due validator run for ``LEASE_SECONDS``; None where there is none or another worker has it."""
+    now, lease = database_now(), uuid4()
+    due = Transaction.objects.filter(pk=transaction_id, status=Status.PRE_VALIDATING)
+    free = due.filter(Q(leased_until=None) | Q(leased_until__lte=now))
+    until = now + timedelta(seconds=settings.LEASE_SECONDS)
+    if not free.update(lease=lease, leased_until=until, claims=F("claims") + 1):
+        return None
+    transaction = Transaction.objects.select_related("conversation").get(pk=transaction_id)
+    rules = rules_of(transaction)
+    failure = ""
+    if transaction.claims > CLAIM_LIMIT:
+        failure = "every worker that called the validator ended before its answer was kept"
+    elif not catalog.is_available(rules.policy.pre_validation.tool):
+        failure = "the validator is disabled"
+    return Validation(
+        transaction_id=transaction.pk,
+        conversation_id=transaction.conversation_id,
+        revision=transaction.revision,
+        lease=lease,
+        rules=rules,
+        arguments=transaction.known,
+        call=None if failure else _call(transaction, rules),
+        failure=failure,
+    )
+
+
+def _call(transaction: Transaction, rules: Rules) -> Call:
+    name = rules.policy.pre_validation.tool
+    validator = rules.definitions.tools[name]
+    policy = rules.definitions.policy(name)
+    known = {**auxiliary_arguments(rules, name, transaction.conversation), **transaction.known}
+    return Call(
+        server=rules.definitions.servers[validator.mcp_server],
+        tool=name,
+        arguments=validator_arguments(validator, known, transaction.tool, transaction.keep_items),
+        meta={
+            "agentplatform/idempotency_key": f"tx-{transaction.pk}-v{transaction.validator_runs + 1}",
+            "agentplatform/transaction_id": str(transaction.pk),
+        },
+        timeout=policy.timeout_seconds or settings.TOOL_TIMEOUT_SECONDS,
+    )
+
+
+def renew(validation: Validation) -> None:
+    """Keep the lease while the validator is called."""
+    until = database_now() + timedelta(seconds=settings.LEASE_SECONDS)
+    Transaction.objects.filter(pk=validation.transaction_id, lease=validation.lease).update(
+        leased_until=until
+    )
+
+
+@atomic
+def record_verdict(validation: Validation, judgement: Judgement, *, answer: Any, error: str | None) -> bool:
+    """Keep the validator's answer and apply it; one that comes too late changes nothing but the evidence."""
+    conversation = hold(validation.conversation_id)
+    transaction = Transaction.objects.get(pk=validation.transaction_id)
+    evidence = _evidence(validation, judgement, answer=answer, error=error)
+    is_current = transaction.status == Status.PRE_VALIDATING and transaction.revision == validation.revision
+    if not is_current:
+        record(conversation, "pre_validation.late", evidence, transaction=transaction, is_public=False)
+        return False
+    change(transaction, pre_validation=evidence, validator_runs=transaction.validator_runs + 1)
+    record(
+        conversation,
+        "pre_validation.finished",
+        _told(judgement),
+        transaction=transaction,
+        rule="runtime.md §7",
+    )
+    _apply(conversation, transaction, validation.rules, judgement)
+    return True
+
+
+def _evidence(
+    validation: Validation, judgement: Judgement, *, answer: Any, error: str | None
+) -> dict[str, Any]:
+    items = getattr(judgement, "items", None)
+    return {
+        "tool": validation.rules.policy.pre_validation.tool,
+        "eligible": answer.get("eligible") if isinstance(answer, dict) else None,
+        "fail_open_used": isinstance(judgement, Passed) and judgement.unvalidated,
+        "request": dict(validation.call.arguments) if validation.call else {},
+        "answer": answer,
+        "error": error,
+        "has_items": items is not None,
+        "message": getattr(judgement, "confirmation_message", None),
+        "extra": dict(judgement.extra) if isinstance(judgement, Passed) else {},
+    }
+
+
+def _told(judgement: Judgement) -> dict[str, Any]:
+    items: Sequence[JudgedItem] = getattr(judgement, "items", None) or ()
+    return {
+        "eligible": isinstance(judgement, Passed | Redirect),
+        "items": [{"label": item.label, "eligible": item.eligible, "reason": item.reason} for item in items],
+        "reason_code": str(judgement.reason_code) if isinstance(judgement, Refused) else None,
+    }
+
+
+def _apply(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Judgement) -> None:
+    match judgement:
+        case NeedsParameter():
+            _ask_anew(conversation, transaction, rules, judgement)
+        case Refused():
+            _refuse(conversation, transaction, rules, judgement)
+        case Redirect():
+            _redirect(conversation, transaction, rules, judgement)
+        case Passed():
+            _go_on(conversation, transaction, rules, judgement)
+
+
+def _ask_anew(
+    conversation: Conversation, transaction: Transaction, rules: Rules, judgement: NeedsParameter
+) -> None:
+    cleared = {judgement.parameter, *judgement.clear}
+    kept = {name: held for name, held in transaction.arguments.items() if name not in cleared}
+    move(
+        conversation,
+        transaction,
+        Status.COLLECTING_PARAMETERS,
+        rule="runtime.md §7",
+        arguments=kept,
+        asked=judgement.parameter,
+        question=judgement.message or "",
+    )
+    ask(conversation, transaction, rules, turn=None)
+
+
+def _refuse(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Refused) -> None:
+    if amending.restore(conversation, transaction, rules, judgement):
+        return
+    if judgement.items:
+        confirming.lay_out_items(transaction, rules, judgement.items)
+    end(
+        conversation,
+        transaction,
+        Status.REFUSED,
+        reason_code=judgement.reason_code,
+        reason=judgement.reason or "",
+        rule="runtime.md §7",
+    )
+
+
+def _redirect(
+    conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Redirect
+) -> None:
+    target = rules.definitions.tools.get(judgement.target_tool)
+    refusal: ReasonCode | None = None
+    if transaction.redirected:
+        refusal = ReasonCode.VALIDATION_LOOP
+    elif target is None or not catalog.is_available(target.name):
+        refusal = ReasonCode.INVALID_TARGET
+    elif rules.definitions.policy(target.name).operation_type is OperationType.INTERNAL:
+        refusal = ReasonCode.INVALID_TARGET
+    if refusal or target is None:
+        end(conversation, transaction, Status.REFUSED, reason_code=refusal or ReasonCode.INVALID_TARGET)
+        return
+    _resolve(transaction, judgement.arguments)
+    new_rules = retarget(transaction, rules, target.name)
+    missing_some = any(name not in transaction.known for name in new_rules.policy.requires)
+    if missing_some:
+        move(conversation, transaction, Status.COLLECTING_PARAMETERS, rule="runtime.md §7")
+        ask(conversation, transaction, new_rules, turn=None)
+    elif new_rules.policy.pre_validation.enabled:
+        start_validation(conversation, transaction, turn=None)
+    else:
+        confirming.propose(
+            conversation,
+            transaction,
+            new_rules,
+            judged=judgement.items,
+            message=judgement.confirmation_message,
+            must_confirm=judgement.requires_reconfirmation,
+        )
+
+
+def _go_on(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Passed) -> None:
+    if judgement.items and confirming.carries_excluded(transaction, judgement.items):
+        amending.ask_for_the_value_again(conversation, transaction, rules)
+        return
+    _resolve(transaction, judgement.arguments)
+    confirming.propose(
+        conversation,
+        transaction,
+        rules,
+        judged=judgement.items,
+        message=judgement.confirmation_message,
+        must_confirm=judgement.requires_reconfirmation,
+        unvalidated=judgement.unvalidated,
+        rule="runtime.md §7",
+    )
+
+
+def _resolve(transaction: Transaction, resolved: Mapping[str, Any]) -> None:
+    """Arguments as the validator resolved them; what it left alone keeps its provenance."""
+    arguments = dict(transaction.arguments)
+    for name, value in resolved.items():
+        if name not in arguments or arguments[name]["value"] != value:
+            arguments[name] = {"value": value, "source": "validator", "turn_id": None}
+    change(transaction, arguments=arguments)

@@ -1,0 +1,98 @@
+"""Runs the turns of a conversation, one after the other: reading (model), decision (core), services (architecture.md)."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from functools import partial
+from uuid import UUID
+
+from django.db import close_old_connections, connection
+
+from transactions import failpoints
+from transactions.core.errors import ConfirmationClosed, LeaseLost, StaleTransaction
+from transactions.core.precedence import (
+    Decision,
+    NeedExtraction,
+    NeedReply,
+    NeedRouting,
+    Readings,
+    decide,
+)
+from transactions.leases import kept_alive
+from transactions.llm import LanguageModel, language_model
+from transactions.models import Turn
+from transactions.readings import Reader, Situation, situation_of
+from transactions.responses import apply
+from transactions.services import ending, turning
+from transactions.services.turning import Handling
+
+log = logging.getLogger(__name__)
+
+STALE_LIMIT = 5
+
+
+def run_turns(conversation_id: UUID | str, *, model: LanguageModel | None = None) -> None:
+    """Handle every turn of the conversation that can be handled now; nobody else does so meanwhile."""
+    if not connection.in_atomic_block:
+        close_old_connections()
+    key = UUID(str(conversation_id))
+    while handling := turning.claim_turns(key):
+        try:
+            with kept_alive(partial(turning.renew, handling)):
+                handled = _run_all(handling, model or language_model())
+        except LeaseLost:
+            return
+        finally:
+            turning.release_turns(handling)
+        # Looked at once more after the release: a turn that came in between was refused its claim.
+        if not handled and not turning.can_go_on(key):
+            return
+
+
+def _run_all(handling: Handling, model: LanguageModel) -> int:
+    handled = 0
+    while turn := turning.next_turn(handling):
+        handled += 1
+        if turn.tries > turning.TRY_LIMIT:
+            turning.give_up(handling, turn)
+            continue
+        try:
+            _handle(handling, turn, model)
+        except LeaseLost:
+            raise
+        except Exception:
+            log.exception("%s of conversation %s failed and is tried again", turn, handling.conversation_id)
+    return handled
+
+
+def _handle(handling: Handling, turn: Turn, model: LanguageModel) -> None:
+    """Decide and apply; where the transaction moved meanwhile, look and decide again."""
+    for _ in range(STALE_LIMIT):
+        ending.expire_if_due(handling.conversation_id)
+        situation = situation_of(handling.conversation_id, turn)
+        reader = Reader(model, situation)
+        decision = _decide(reader, situation)
+        failpoints.hit("turn_read")
+        try:
+            apply(decision, handling=handling, situation=situation, reader=reader)
+        except (StaleTransaction, ConfirmationClosed):
+            continue
+        return
+    raise StaleTransaction(f"{turn} was overtaken {STALE_LIMIT} times")
+
+
+def _decide(reader: Reader, situation: Situation) -> Decision:
+    """Call ``decide`` until it decides, reading what it asks for."""
+    readings = Readings()
+    while True:
+        decision = decide(situation.state, situation.said, readings, situation.setting)
+        match decision:
+            case NeedExtraction():
+                readings = replace(readings, extraction=reader.extraction())
+            case NeedReply():
+                readings = replace(readings, reply=reader.reply())
+            case NeedRouting():
+                readings = replace(readings, routing=reader.routing())
+            case _:
+                return decision
