@@ -175,7 +175,17 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "EXCEPTION_HANDLER": "transactions.api.problems.problem_response",
 }
-SPECTACULAR_SETTINGS = {"TITLE": "Agent Platform", "VERSION": "1", "SERVE_INCLUDE_SCHEMA": False}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Agent Platform",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "TransactionStatus": "transactions.core.statuses.Status",
+        "ItemStatus": "transactions.core.statuses.ItemStatus",
+        "AttemptStatus": "transactions.core.statuses.AttemptStatus",
+        "ConfirmationStatus": "transactions.core.statuses.ConfirmationStatus",
+    },
+}
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

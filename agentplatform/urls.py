@@ -1,6 +1,24 @@
 """Every page and endpoint of the product."""
 
 from django.contrib import admin
-from django.urls import path
+from django.contrib.auth.views import LogoutView
+from django.urls import include, path
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularAPIView
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from transactions.console.login import ThrottledLoginView
+
+handler404 = "transactions.api.problems.page_not_found"
+handler500 = "transactions.api.problems.server_error"
+
+urlpatterns = [
+    path("login/", ThrottledLoginView.as_view(), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("console/", include("transactions.console.urls")),
+    # One login page for everybody, so that its limit holds for the administration too.
+    path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
+    path("admin/", admin.site.urls),
+    path("api/v1/", include("transactions.api.urls")),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+]

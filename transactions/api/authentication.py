@@ -53,9 +53,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         if len(rest) != 1:
             raise AuthenticationFailed(REFUSED)
         # Header bytes are latin-1; a key outside ASCII matches no hash and needs no case of its own.
-        key = ApiKey.objects.filter(
-            hash=ApiKey.hash_of(rest[0].decode("latin-1")), revoked_at__isnull=True
-        ).first()
+        key = ApiKey.objects.filter(hash=ApiKey.hash_of(rest[0].decode("latin-1")), revoked_at__isnull=True).first()
         if key is None:
             raise AuthenticationFailed(REFUSED)
         return KeyPrincipal(pk=key.pk, name=key.name, role=key.role), key

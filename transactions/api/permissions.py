@@ -1,0 +1,35 @@
+"""Who may use the operators' endpoints, and how often."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle, SimpleRateThrottle
+from rest_framework.views import APIView
+
+
+class IsOperator(BasePermission):
+    """An API key of either role, or a signed-in user with ``transactions.operate``."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return bool(request.user.is_authenticated and request.user.has_perm("transactions.operate"))
+
+
+class OperatorThrottle(SimpleRateThrottle):
+    """Per key or user; generous, so that only a runaway script meets it."""
+
+    scope = "operator"
+    rate = "600/min"
+
+    def get_cache_key(self, request: Request, view: APIView) -> str:
+        return self.cache_format % {"scope": self.scope, "ident": request.user.get_username()}
+
+
+class OperatorEndpoint(APIView):
+    """Base of every operator endpoint: the permission and, unless RATE_LIMITS is off, the throttle."""
+
+    permission_classes = [IsOperator]
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [OperatorThrottle()] if settings.RATE_LIMITS else []

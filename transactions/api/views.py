@@ -1,0 +1,58 @@
+"""The operators' endpoints: lists and records of transactions (contracts.md §3, §8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.response import Response
+
+from transactions.api import serializers
+from transactions.api.filters import TransactionFilters
+from transactions.api.pages import CursorPages
+from transactions.api.permissions import OperatorEndpoint
+from transactions.api.problems import MEDIA_TYPE
+from transactions.models import Item, Transaction
+
+
+def problems(*statuses: int) -> dict[Any, Any]:
+    """The error answers of an endpoint, for its OpenAPI description."""
+    return {(status, MEDIA_TYPE): serializers.ProblemOut for status in statuses}
+
+
+class TransactionListView(OperatorEndpoint, ListAPIView[Transaction]):
+    """Transactions, newest first."""
+
+    queryset = Transaction.objects.select_related("conversation__channel")
+    serializer_class = serializers.TransactionRow
+    filter_backends = [DjangoFilterBackend]
+    filterset_class = TransactionFilters
+    pagination_class = CursorPages
+
+    @extend_schema(
+        operation_id="transactions_list",
+        responses={200: serializers.TransactionRow(many=True), **problems(400, 401, 403, 429)},
+    )
+    def get(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        rows = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
+        tallies = Item.objects.tallies(row.pk for row in rows)
+        shown = self.get_serializer(rows, many=True, context={"tallies": tallies})
+        return self.get_paginated_response(shown.data)
+
+
+class TransactionDetailView(OperatorEndpoint, RetrieveAPIView[Transaction]):
+    """Everything that is known about one transaction."""
+
+    queryset = Transaction.objects.select_related("conversation__channel").prefetch_related(
+        "confirmations", "items", "attempts", "events"
+    )
+    serializer_class = serializers.TransactionDetail
+
+    @extend_schema(
+        operation_id="transactions_retrieve",
+        responses={200: serializers.TransactionDetail, **problems(401, 403, 404, 429)},
+    )
+    def get(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        return self.retrieve(request, *args, **kwargs)

@@ -1,0 +1,14 @@
+"""The operators' pages below /console/."""
+
+from django.urls import path
+from django.views.generic import RedirectView
+
+from transactions.console import views
+
+app_name = "console"
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="console:transactions"), name="home"),
+    path("transactions/", views.TransactionList.as_view(), name="transactions"),
+    path("transactions/<uuid:pk>/", views.TransactionRecord.as_view(), name="transaction"),
+]

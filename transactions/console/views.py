@@ -1,0 +1,173 @@
+"""The operators' pages: the list of transactions and the record of one. They read and never write."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.db.models import Count, QuerySet
+from django.http import QueryDict
+from django.shortcuts import get_object_or_404
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import pgettext
+from django.views.generic import TemplateView
+
+from transactions.api.pages import BadCursor, Cursor, page_of
+from transactions.console import labels, record
+from transactions.console.filters import OPEN, ConsoleFilters, wrong_filters
+from transactions.console.presentation import differs, duration, masked, moment, row_of
+from transactions.core.statuses import FINAL, ReviewState, Status
+from transactions.models import Event, Item, Transaction
+
+ITEMS_SHOWN = 200
+EVENTS_SHOWN = 300
+MESSAGES_SHOWN = 200
+CHIPS = (
+    Status.VERIFYING,
+    Status.SUCCESS,
+    Status.PARTIAL_SUCCESS,
+    Status.FAILED,
+    Status.REFUSED,
+    Status.CANCELLED,
+    Status.ABANDONED,
+    Status.EXPIRED,
+)
+
+
+class OperatorPage(PermissionRequiredMixin, TemplateView):
+    """Signed in and with ``transactions.operate``; else the login page or 403."""
+
+    permission_required = "transactions.operate"
+
+
+class TransactionList(OperatorPage):
+    """Newest first, narrowed by what the URL says; the number of queries does not depend on the rows."""
+
+    template_name = "console/list.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        asked = self.request.GET
+        everything = Transaction.objects.select_related("conversation__channel")
+        filters = ConsoleFilters(asked, everything)
+        wrong = wrong_filters(filters)
+        page = page_of(filters.qs, self._cursor(asked))
+        tallies = Item.objects.tallies(row.pk for row in page.rows)
+        return super().get_context_data(
+            **kwargs,
+            form=filters.form,
+            wrong=wrong,
+            chips=chips(asked),
+            rows=[row_of(row, tallies.get(row.pk, {})) for row in page.rows],
+            newer=page.newer and query(asked, cursor=page.newer),
+            older=page.older and query(asked, cursor=page.older),
+            is_narrowed=any(value for name, value in asked.items() if name != "cursor"),
+        )
+
+    def _cursor(self, asked: QueryDict) -> Cursor | None:
+        """A cursor that is not ours starts from the first page: links go stale, people do not see errors."""
+        text = str(asked.get("cursor", ""))
+        try:
+            return Cursor.decode(text) if text else None
+        except BadCursor:
+            return None
+
+
+def query(asked: QueryDict, **changes: str) -> str:
+    """This page's query string with ``changes``; an empty value takes its key out, the cursor always goes."""
+    kept = {name: value for name, value in asked.items() if value and name != "cursor"}
+    return "?" + urlencode({name: value for name, value in (kept | changes).items() if value})
+
+
+def chips(asked: QueryDict) -> list[dict[str, Any]]:
+    """Every status with its number under the other filters, as links."""
+    others = asked.copy()
+    others.pop("status", None)
+    rows: QuerySet[Transaction] = ConsoleFilters(others, Transaction.objects.all()).qs
+    numbers = dict(rows.order_by().values_list("status").annotate(Count("id")))
+    unfinished = sum(number for status, number in numbers.items() if status not in FINAL)
+    found: list[tuple[str, Any, int]] = [
+        ("", pgettext("transactions", "All"), sum(numbers.values())),
+        (OPEN, pgettext("transactions", "In progress"), unfinished),
+        *((status, labels.PLURALS[status], numbers.get(status, 0)) for status in CHIPS),
+    ]
+    current = asked.get("status", "")
+    return [
+        {"text": text, "number": number, "query": query(asked, status=value), "is_current": value == current}
+        for value, text, number in found
+    ]
+
+
+class TransactionRecord(OperatorPage):
+    """Everything that is known about one transaction."""
+
+    template_name = "console/record.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        transaction = get_object_or_404(Transaction.objects.select_related("conversation__channel"), pk=kwargs["pk"])
+        items = list(transaction.items.all())
+        is_whole = "all" in self.request.GET
+        return super().get_context_data(
+            **kwargs,
+            transaction=transaction,
+            status=labels.badge(labels.STATUSES, transaction.status),
+            reported=labels.badge(labels.STATUSES, transaction.multi_item_status),
+            differs=differs(transaction),
+            reason=labels.words(labels.REASONS, transaction.reason_code),
+            summary=record.summary_of(items),
+            items=[record.item_line(item) for item in (items if is_whole else items[:ITEMS_SHOWN])],
+            items_total=len(items),
+            arguments=record.argument_lines(transaction),
+            check=record.check_of(transaction),
+            confirmations=[record.confirmation_block(each) for each in transaction.confirmations.all()],
+            attempts=[record.attempt_block(attempt) for attempt in transaction.attempts.all()],
+            children=list(transaction.children.order_by("created_at")),
+            release_url=release_url(self.request.user, transaction.release),
+            **facts(transaction),
+            **events(transaction, is_whole=is_whole),
+        )
+
+
+def facts(transaction: Transaction) -> dict[str, Any]:
+    review = transaction.review_state
+    return {
+        "operation": labels.words(labels.OPERATIONS, transaction.operation_type),
+        "customer": masked(transaction.conversation.identity),
+        "created": moment(transaction.created_at),
+        "finished": moment(transaction.finished_at),
+        "expires": None if transaction.is_final else moment(transaction.expires_at),
+        "duration": duration(transaction.created_at, transaction.finished_at),
+        "review": labels.words(labels.REVIEW, review),
+        "needs_review": review == ReviewState.NEEDED,
+        "conversation_query": "?" + urlencode({"conversation": transaction.conversation_id}),
+    }
+
+
+def events(transaction: Transaction, *, is_whole: bool) -> dict[str, Any]:
+    """The timeline: its own events and the messages that led to them; and the whole conversation."""
+    own = list(transaction.events.order_by("id"))
+    turns = {event.turn_id for event in own if event.turn_id}
+    said = list(
+        Event.objects.filter(conversation=transaction.conversation_id, data__has_key="text").order_by("-id")[
+            : None if is_whole else MESSAGES_SHOWN
+        ]
+    )
+    said.reverse()
+    led_here = [event for event in said if event.transaction_id is None and event.turn_id in turns]
+    timeline = sorted([*own, *led_here], key=lambda event: event.pk)
+    shown = timeline if is_whole else timeline[:EVENTS_SHOWN]
+    return {
+        "timeline": [record.timeline_entry(event) for event in shown],
+        "timeline_total": len(timeline),
+        "said": record.messages_of(said, transaction, turns),
+    }
+
+
+def release_url(user: Any, number: int) -> str:
+    """Where the administration shows the release; empty for who may not see it."""
+    if not user.has_perm("tooling.view_release"):
+        return ""
+    try:
+        return reverse("admin:tooling_release_changelist") + "?" + urlencode({"number": number})
+    except NoReverseMatch:
+        return ""
