@@ -15,6 +15,18 @@ JSON = Any
 """A JSON value: None, bool, int, float, str, list or dict with text keys."""
 
 
+class Kind(StrEnum):
+    """The kinds of definition files; a file of a kind is named after it."""
+
+    SERVERS = "mcp_servers"
+    TOOLS = "tools"
+    POLICIES = "tool_policies"
+    MAPPINGS = "mcp_parameter_mapping"
+    ROUTING = "routing"
+    PROFILES = "llm_profiles"
+    WORKFLOWS = "workflows"
+
+
 class ToolType(StrEnum):
     ACTION = "action"
     QUERY = "query"
