@@ -77,7 +77,7 @@ def identity_of(user_token: str, channel: Channel) -> Identity | Rejected:
     The algorithm is ours to choose, never the token's; ``exp`` is required; the claim is an object of short
     texts and integers.
     """
-    key = os.environ.get(channel.jwt_secret_env, "") if channel.jwt_secret_env else ""
+    key = key_of(channel)
     if not key:
         log.warning("channel %s got a user token and has no key for it (%s)", channel, channel.jwt_secret_env)
         return Rejected("the channel accepts no user tokens")
@@ -126,9 +126,19 @@ def is_known_origin(origin: str | None) -> bool:
     return any(allows_origin(channel, origin) for channel in Channel.objects.all())
 
 
+def identity_named(customer: str) -> Identity:
+    """The identity of a customer whom only the demo page and the terminal know."""
+    return {"customer_key": customer, "contract_key": customer}
+
+
 def mint_user_token(channel: Channel, identity: Identity, *, seconds: int) -> str | None:
     """A user token as the channel's site would sign it, for demo page and terminal; None without a key."""
-    key = os.environ.get(channel.jwt_secret_env, "") if channel.jwt_secret_env else ""
+    key = key_of(channel)
     if not key:
         return None
     return jwt.encode({"exp": int(time.time()) + seconds, "business": identity}, key, algorithm=ALGORITHM)
+
+
+def key_of(channel: Channel) -> str:
+    """The key of the channel's user tokens, from the environment variable that the channel names; else empty."""
+    return os.environ.get(channel.jwt_secret_env, "") if channel.jwt_secret_env else ""

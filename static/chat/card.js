@@ -1,0 +1,290 @@
+// Cards of the transcript: the one question, the work in progress, and what became of every item.
+
+import { button, el, icon } from "./dom.js";
+
+const FOLD = 5;
+const TICK_MS = 15_000;
+const STATUS_ICON = {
+  SUCCESS: "check",
+  PARTIAL_SUCCESS: "half",
+  FAILED: "cross",
+  VERIFYING: "question",
+  REFUSED: "cross",
+  CANCELLED: "minus",
+  ABANDONED: "minus",
+  EXPIRED: "clock",
+};
+const ITEM_ICON = {
+  SUCCEEDED: "check",
+  FAILED: "cross",
+  UNKNOWN: "question",
+  INELIGIBLE: "cross",
+  EXCLUDED: "minus",
+  NOT_EXECUTED: "minus",
+};
+const WITHOUT_ITEMS = new Set(["CANCELLED", "ABANDONED", "EXPIRED"]);
+const TABLE_LINE = /^\s*([-–—•*·✓✔✗✘×?]|\d+[.)])\s/;
+
+/** A reason may be a code of the tool's; shown as words. */
+export function words(reason) {
+  return /^[a-z0-9_]+$/i.test(reason) ? reason.replaceAll("_", " ") : reason;
+}
+
+/** What a text says around the list of items that the card itself shows. */
+export function aroundItems(text, items) {
+  const labels = items.map((item) => item.label);
+  const isItem = (line) => TABLE_LINE.test(line) && labels.some((label) => line.includes(label));
+  return text
+    .split("\n")
+    .filter((line) => !isItem(line))
+    .join("\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
+}
+
+/**
+ * The question for one confirmation. `onAnswer(decision, itemKeys)`; itemKeys is null for the whole set.
+ * `close(how)` ends it; a closed card cannot be answered.
+ */
+export class ConfirmationCard {
+  #texts;
+  #boxes = [];
+  #timer = 0;
+  #onAnswer;
+  #note;
+  #expiry;
+  #confirm;
+  #reject;
+  #actions;
+  isOpen = true;
+
+  constructor(frame, texts, onAnswer) {
+    this.id = frame.data.confirmation_id;
+    this.transactionId = frame.transaction_id;
+    this.items = frame.data.items ?? [];
+    this.#texts = texts;
+    this.#onAnswer = onAnswer;
+    this.element = this.#build(frame.data);
+    this.#watch(frame.data.expires_at);
+  }
+
+  /** Asked again under the same id: the same question, now at the end of the transcript. */
+  renew(frame) {
+    this.#watch(frame.data.expires_at);
+  }
+
+  /** The answer could not be sent, or was refused: it may be tried again. */
+  reopen(note) {
+    if (!this.isOpen) return;
+    this.#disable(false);
+    this.#note.textContent = note;
+    this.#refresh();
+  }
+
+  close(how) {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    clearInterval(this.#timer);
+    const hadFocus = this.element.contains(document.activeElement);
+    this.#actions.remove();
+    this.#expiry.remove();
+    for (const box of this.#boxes) box.disabled = true;
+    this.#note.textContent = this.#texts.closed[how];
+    this.element.dataset.closed = how;
+    if (hadFocus) this.#note.focus({ preventScroll: true });
+  }
+
+  #build(data) {
+    const eligible = this.items.filter((item) => item.eligible !== false);
+    const leftOut = this.items.filter((item) => item.eligible === false);
+    const questionId = `question-${this.id}`;
+    this.#note = el("p", { class: "card-note", role: "status", tabindex: "-1" });
+    this.#expiry = el("p", { class: "expiry" });
+    this.#confirm = button("", () => this.#answer("confirm"), { class: "primary" });
+    this.#reject = button(this.#texts.reject, () => this.#answer("reject"), { class: "secondary" });
+    this.#actions = el("div", { class: "actions" }, this.#reject, this.#confirm);
+    const card = el(
+      "section",
+      { class: "card confirmation", role: "group", "aria-labelledby": questionId },
+      el("p", { class: "card-kind" }, icon("question"), this.#texts.pending),
+      el("p", { class: "card-text", id: questionId }, aroundItems(data.text, this.items)),
+      eligible.length ? this.#choice(eligible) : null,
+      leftOut.length ? this.#leftOut(leftOut) : null,
+      this.#expiry,
+      this.#actions,
+      this.#note,
+    );
+    this.#refresh();
+    return card;
+  }
+
+  #choice(items) {
+    if (items.length === 1) return el("ul", { class: "items" }, el("li", {}, items[0].label));
+    const rows = items.map((item) => {
+      const box = el("input", { type: "checkbox", value: item.key });
+      box.checked = true;
+      box.addEventListener("change", () => this.#refresh());
+      this.#boxes.push(box);
+      return el("li", {}, el("label", {}, box, el("span", {}, item.label)));
+    });
+    return el("div", {}, el("p", { class: "hint" }, this.#texts.choose), el("ul", { class: "items choice" }, ...rows));
+  }
+
+  #leftOut(items) {
+    const rows = items.map((item) =>
+      el("li", {}, el("span", {}, item.label), item.reason ? el("span", { class: "reason" }, words(item.reason)) : null),
+    );
+    return el("div", { class: "left-out" }, el("p", { class: "hint" }, this.#texts.leftOut), el("ul", { class: "items" }, ...rows));
+  }
+
+  #chosen() {
+    return this.#boxes.filter((box) => box.checked).map((box) => box.value);
+  }
+
+  get #isSubset() {
+    return this.#boxes.length > 0 && this.#chosen().length < this.#boxes.length;
+  }
+
+  #refresh() {
+    const all = this.#boxes.length || this.items.filter((item) => item.eligible !== false).length;
+    const count = this.#boxes.length ? this.#chosen().length : all;
+    this.#confirm.textContent = this.#isSubset ? this.#texts.change(count) : this.#texts.confirm(count);
+    this.#confirm.disabled = this.#boxes.length > 0 && count === 0;
+    if (this.#boxes.length && count === 0) this.#note.textContent = this.#texts.nothing;
+    else if (this.#isSubset) this.#note.textContent = this.#texts.changed;
+    else if (this.#note.textContent === this.#texts.changed || this.#note.textContent === this.#texts.nothing)
+      this.#note.textContent = "";
+  }
+
+  #answer(decision) {
+    const keys = decision === "confirm" && this.#isSubset ? this.#chosen() : null;
+    this.#note.textContent = this.#texts.answering;
+    this.#note.focus({ preventScroll: true });
+    this.#disable(true);
+    this.#onAnswer(decision, keys);
+  }
+
+  #disable(isDisabled) {
+    for (const control of [this.#confirm, this.#reject, ...this.#boxes]) control.disabled = isDisabled;
+  }
+
+  #watch(expiresAt) {
+    clearInterval(this.#timer);
+    const tell = () => {
+      const minutes = Math.ceil((Date.parse(expiresAt) - Date.now()) / 60_000);
+      this.#expiry.replaceChildren(icon("clock"), minutes > 0 ? this.#texts.expiresIn(minutes) : this.#texts.overdue);
+      this.#expiry.classList.toggle("soon", minutes <= 1);
+    };
+    tell();
+    this.#timer = setInterval(tell, TICK_MS);
+  }
+}
+
+/** The work in progress; it says how far, and is replaced by the result. */
+export class ProgressCard {
+  #bar = el("progress", {});
+  #count = el("span", { class: "progress-count" });
+
+  constructor(texts) {
+    this.texts = texts;
+    this.element = el(
+      "section",
+      { class: "card progress", "aria-busy": "true" },
+      el("p", { class: "card-kind running" }, icon("clock"), texts.running, this.#count),
+      this.#bar,
+    );
+    this.#bar.setAttribute("aria-label", texts.running);
+  }
+
+  update({ done, total }) {
+    this.#bar.max = total || 1;
+    this.#bar.value = done;
+    this.#count.textContent = this.texts.progress(done, total);
+  }
+}
+
+/** What became of a transaction: every item with its outcome, reason and protocol. */
+export function resultCard(frame, texts, { consoleUrl = null } = {}) {
+  const { status, text = "", counts = {} } = frame.data;
+  const items = WITHOUT_ITEMS.has(status) ? [] : (frame.data.items ?? []);
+  const summary = items.length > 1 ? countsText(counts, texts) : "";
+  const rest = aroundItems(text, items);
+  return el(
+    "section",
+    { class: "card result", "data-status": status, "aria-label": texts.status[status] ?? status },
+    el(
+      "p",
+      { class: "card-kind" },
+      icon(STATUS_ICON[status] ?? "minus"),
+      texts.status[status] ?? status,
+      summary ? el("span", { class: "counts" }, summary) : null,
+    ),
+    rest ? el("p", { class: "card-text" }, rest) : null,
+    items.length ? itemList(items, texts) : null,
+    consoleUrl ? el("a", { class: "console-link", href: consoleUrl }, texts.console) : null,
+  );
+}
+
+function countsText(counts, texts) {
+  const named = ["succeeded", "failed", "unknown", "excluded"].filter((name) => counts[name]);
+  return named.map((name) => texts.counts[name](counts[name])).join(", ");
+}
+
+function itemList(items, texts) {
+  // In a folded list what went wrong must not be what is hidden.
+  const isFolded = items.length > FOLD;
+  const ordered = isFolded
+    ? [...items].sort((a, b) => (a.status === "SUCCEEDED") - (b.status === "SUCCEEDED"))
+    : items;
+  const rows = ordered.map((item) => itemRow(item, texts));
+  const list = el("ul", { class: "items outcomes" }, ...rows);
+  if (!isFolded) return list;
+  const hidden = rows.slice(FOLD);
+  for (const row of hidden) row.hidden = true;
+  const more = button(
+    texts.showAll(items.length),
+    () => {
+      for (const row of hidden) row.hidden = false;
+      more.remove();
+      hidden[0].tabIndex = -1;
+      hidden[0].focus();
+    },
+    { class: "more" },
+  );
+  return el("div", {}, list, more);
+}
+
+function itemRow(item, texts) {
+  return el(
+    "li",
+    { "data-status": item.status },
+    icon(ITEM_ICON[item.status] ?? "clock"),
+    el(
+      "div",
+      {},
+      el("span", { class: "item-label" }, item.label),
+      el("span", { class: "outcome" }, texts.item[item.status] ?? item.status),
+      item.reason ? el("span", { class: "reason" }, words(item.reason)) : null,
+      item.protocol ? protocolOf(item.protocol, texts) : null,
+    ),
+  );
+}
+
+function protocolOf(protocol, texts) {
+  const copy = button(
+    texts.copy,
+    async () => {
+      try {
+        await navigator.clipboard.writeText(protocol);
+      } catch {
+        getSelection().selectAllChildren(code); // no permission: the user copies what is now selected
+        return;
+      }
+      copy.textContent = texts.copied;
+      setTimeout(() => (copy.textContent = texts.copy), 2000);
+    },
+    { class: "copy", "aria-label": `${texts.copy} ${protocol}` },
+  );
+  const code = el("code", {}, protocol);
+  return el("span", { class: "protocol" }, `${texts.protocol} `, code, copy);
+}
