@@ -1,0 +1,1 @@
+"""Real processes, spoken to only through the public contracts."""

@@ -1,0 +1,138 @@
+"""The whole product as processes for one test module: servers, model, web, workers, in one of two ways."""
+
+import dataclasses
+import secrets
+import shutil
+import uuid
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.acceptance.client import Chat, get, post, user_token
+from tests.loading import DEFINITIONS
+from tests.processes import Child, Processes
+from tests.services import free_port, wait_until
+
+SETS = ("contas", "pedidos")
+
+
+@dataclasses.dataclass
+class Stack:
+    """Starts what a test asks for, with the arguments of contracts.md §1, §6 and §7 only."""
+
+    processes: Processes
+    folder: Path
+    database: str = ""
+    redis: str = ""
+    settings: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.secret = secrets.token_urlsafe(32)
+        self.token = secrets.token_urlsafe(24)
+        self.ports = {name: free_port() for name in (*SETS, "model", "web")}
+        self.base = f"http://127.0.0.1:{self.ports['web']}"
+        self.workers: list[Child] = []
+        self.env = {
+            "DATA_DIR": str(self.folder),
+            "DATABASE_URL": self.database or f"sqlite:///{self.folder}/db.sqlite3",
+            "RATE_LIMITS": "off",
+            "SWEEP_SECONDS": "0.5",
+            "CONTAS_MCP_TOKEN": self.token,
+            "PEDIDOS_MCP_TOKEN": self.token,
+            "CHAT_SECRET": self.secret,
+            "LLM_BASE_URL": f"http://127.0.0.1:{self.ports['model']}/v1",
+            "LLM_API_KEY": "none",
+            "LLM_MODEL": "scripted",
+        } | self.settings
+        if self.redis:
+            self.env["REDIS_URL"] = self.redis
+
+    # Starting -------------------------------------------------------------------------------------------------
+
+    def start_servers(self) -> None:
+        """Both demo MCP servers, with token check, ledger and fault switch."""
+        for name in SETS:
+            arguments = ["-m", f"tooling.demo.{name}", "--transport", "streamable-http"]
+            arguments += ["--port", str(self.ports[name]), "--ledger", str(self.folder / f"{name}.ledger")]
+            arguments += ["--token-env", f"{name.upper()}_MCP_TOKEN", "--faults"]
+            self.processes.python(name, *arguments, env=self.env)
+
+    def start_model(self, module: str = "tooling.demo.model") -> None:
+        self.processes.python("model", "-m", module, "--port", str(self.ports["model"]), env=self.env)
+
+    def prepare(self) -> None:
+        """Migrate, publish both sets with our ports, create channel and operator key."""
+        self.processes.run("migrate", "-v0", env=self.env)
+        folders = [str(self.definitions(name)) for name in SETS]
+        self.processes.run("definitions", "import", *folders, "--publish", "-m", "acceptance", env=self.env)
+        self.processes.run(
+            "channel", "create", "demo", "--jwt-secret-env", "CHAT_SECRET", "--allow-no-origin", env=self.env
+        )
+        self.key = self.processes.run("apikey", "create", "tests", "--role", "operator", env=self.env).split()[-1]
+
+    def definitions(self, name: str) -> Path:
+        """A copy of the set whose server stands on our port, over HTTP."""
+        folder = self.folder / "definitions" / name
+        shutil.copytree(DEFINITIONS / name, folder)
+        server = {
+            "transport": "streamable_http",
+            "endpoint": f"http://127.0.0.1:{self.ports[name]}/mcp",
+            "enabled": True,
+            "headers": {"Authorization": f"Bearer ${{{name.upper()}_MCP_TOKEN}}"},
+        }
+        (folder / "mcp_servers.yaml").write_text(yaml.safe_dump({"version": 1, "mcp_servers": {name: server}}))
+        return folder
+
+    def serve(self, *arguments: str) -> Child:
+        web = self.processes.manage("serve", "--port", str(self.ports["web"]), *arguments, env=self.env)
+        web.wait_for_url(f"{self.base}/readyz")
+        return web
+
+    def start_worker(self, **more: str) -> Child:
+        """A Celery worker as in production; ``more`` is added to its environment."""
+        name = f"w{len(self.workers)}@{uuid.uuid4().hex[:8]}"
+        arguments = ["-m", "celery", "-A", "agentplatform", "worker", "--pool", "threads", "-c", "50", "-n", name]
+        worker = self.processes.python("worker", *arguments, "--loglevel", "INFO", env=self.env | more)
+        self.workers.append(worker)
+        wait_until(lambda: " ready." in worker.text(), timeout=40, what="the worker to be ready")
+        return worker
+
+    def start_sweeper(self, **more: str) -> Child:
+        return self.processes.manage("run_due", "--loop", env=self.env | more)
+
+    def wait_for_helpers(self) -> None:
+        """Demo servers and model answer; asked last, so that they start while the database is prepared."""
+        for name in SETS:
+            wait_until(lambda name=name: self.answers(name), timeout=40, what=f"{name} to listen")
+
+    def answers(self, name: str) -> bool:
+        try:
+            self.ledger(name)
+        except OSError:
+            return False
+        return True
+
+    # Using ----------------------------------------------------------------------------------------------------
+
+    def chat(self, *, locale: str = "pt-BR", customer: str = "") -> Chat:
+        """A new conversation of an identified customer."""
+        token = user_token(self.secret, customer_key=customer or "C-1", contract_key=customer or "CT-1")
+        return Chat(self.base, locale=locale, token=token)
+
+    def ledger(self, name: str) -> Any:
+        """What the server ``name`` did: its own record of effects."""
+        return get(f"http://127.0.0.1:{self.ports[name]}/admin/ledger", **self.bearer)
+
+    def fault(self, name: str, **fault: Any) -> None:
+        status, answer = post(f"http://127.0.0.1:{self.ports[name]}/admin/faults", fault, **self.bearer)
+        assert status < 300, answer
+
+    @property
+    def bearer(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.token}"}
+
+    def transaction(self, transaction_id: str) -> dict[str, Any]:
+        """The operator's view of a transaction (contracts.md §8)."""
+        url = f"{self.base}/api/v1/transactions/{transaction_id}/"
+        return get(url, authorization=f"Bearer {self.key}")
