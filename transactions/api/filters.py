@@ -6,6 +6,8 @@ from typing import Any
 
 import django_filters
 from django.utils.translation import gettext_lazy as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 
 from transactions.core.statuses import ReviewState, Status
 
@@ -19,9 +21,10 @@ def choices(values: Any) -> list[tuple[str, str]]:
 
 def yes_or_no(**more: Any) -> django_filters.TypedChoiceFilter:
     """A boolean that refuses what it cannot read; django-filter's own takes it for "any"."""
-    return django_filters.TypedChoiceFilter(
+    choice = django_filters.TypedChoiceFilter(
         choices=[(text, text) for text in YES_NO], coerce=lambda text: YES_NO[text], **more
     )
+    return extend_schema_field(OpenApiTypes.BOOL)(choice)
 
 
 class TransactionFilters(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types

@@ -127,10 +127,14 @@ def plain(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """``short`` 2/3, ``sentence`` "2 of 3 items completed", ``marks`` a badge per item, as they fit."""
+    """``short`` 2/3; ``sentence`` "2 of 3 items completed, 1 failed"; ``rest`` what of it did not complete.
+
+    ``marks`` has a badge per item, as far as they fit; ``has_more``: not all did.
+    """
 
     short: str
     sentence: str
+    rest: str
     marks: list[Badge]
     has_more: bool
 
@@ -151,30 +155,29 @@ def items_of(tally: Mapping[str, int]) -> Items:
     counts = counts_of(tally)
     asked = counts.total - counts.excluded
     each = [labels.ITEMS[status] for status in MARK_ORDER for _n in range(min(tally.get(status, 0), MARKS))]
+    rest = _rest(counts)
     return Items(
         short=f"{counts.succeeded}/{asked}" if asked else "",
-        sentence=_sentence(counts, asked),
+        sentence=", ".join([_completed(counts.succeeded, asked), *rest]) if counts.total else _("no items yet"),
+        rest=", ".join(rest),
         marks=each[:MARKS],
         has_more=asked > MARKS,
     )
 
 
-def _sentence(counts: Counts, asked: int) -> str:
-    if not asked and not counts.excluded:
-        return _("no items yet")
+def _completed(done: int, asked: int) -> str:
+    text = ngettext("%(done)d of %(total)d item completed", "%(done)d of %(total)d items completed", asked)
+    return text % {"done": done, "total": asked}
+
+
+def _rest(counts: Counts) -> list[str]:
+    """The parts that did not complete, each in words with its number."""
     parts = [
-        ngettext("%(done)d of %(total)d item completed", "%(done)d of %(total)d items completed", asked)
-        % {"done": counts.succeeded, "total": asked}
+        (counts.failed, ngettext("%(n)d failed", "%(n)d failed", counts.failed)),
+        (counts.unknown, ngettext("%(n)d with unknown outcome", "%(n)d with unknown outcome", counts.unknown)),
+        (counts.excluded, ngettext("%(n)d left out", "%(n)d left out", counts.excluded)),
     ]
-    if counts.failed:
-        parts.append(ngettext("%(n)d failed", "%(n)d failed", counts.failed) % {"n": counts.failed})
-    if counts.unknown:
-        parts.append(
-            ngettext("%(n)d with unknown outcome", "%(n)d with unknown outcome", counts.unknown) % {"n": counts.unknown}
-        )
-    if counts.excluded:
-        parts.append(ngettext("%(n)d left out", "%(n)d left out", counts.excluded) % {"n": counts.excluded})
-    return ", ".join(parts)
+    return [text % {"n": number} for number, text in parts if number]
 
 
 @dataclass(frozen=True, slots=True)

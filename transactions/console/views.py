@@ -23,6 +23,7 @@ from transactions.models import Event, Item, Transaction
 ITEMS_SHOWN = 200
 EVENTS_SHOWN = 300
 MESSAGES_SHOWN = 200
+MORE_FILTERS = ("multi_item_status", "review_state", "has_unknown", "has_unconfirmed")
 CHIPS = (
     Status.VERIFYING,
     Status.SUCCESS,
@@ -62,6 +63,7 @@ class TransactionList(OperatorPage):
             newer=page.newer and query(asked, cursor=page.newer),
             older=page.older and query(asked, cursor=page.older),
             is_narrowed=any(value for name, value in asked.items() if name != "cursor"),
+            is_narrowed_more=any(asked.get(name) for name in MORE_FILTERS),
         )
 
     def _cursor(self, asked: QueryDict) -> Cursor | None:
