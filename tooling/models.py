@@ -249,7 +249,7 @@ class ParameterMapping(models.Model):
         _("default values"), blank=True, default=dict, help_text=help_texts.PARAMETER_MAPPING_DEFAULTS
     )
     extract = models.JSONField(
-        _("read from the message"), blank=True, default=dict, help_text=help_texts.PARAMETER_MAPPING_EXTRACT
+        _("read from the message"), blank=True, default=list, help_text=help_texts.PARAMETER_MAPPING_EXTRACT
     )
 
     class Meta:

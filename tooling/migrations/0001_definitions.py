@@ -172,7 +172,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('map', models.JSONField(blank=True, default=dict, help_text='One per line as key of the signed identity: argument.', verbose_name='from the identity')),
                 ('defaults', models.JSONField(blank=True, default=dict, help_text='One per line as argument: value.', verbose_name='default values')),
-                ('extract', models.JSONField(blank=True, default=dict, help_text='As in mcp_parameter_mapping.yaml: one argument with strategy, pattern or description each.', verbose_name='read from the message')),
+                ('extract', models.JSONField(blank=True, default=list, help_text='As in mcp_parameter_mapping.yaml: one argument with strategy, pattern or description each.', verbose_name='read from the message')),
                 ('tool', models.OneToOneField(blank=True, help_text='Empty: for every tool that declares the arguments.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='mapping', to='tooling.tool', verbose_name='tool')),
             ],
             options={

@@ -1,0 +1,141 @@
+"""``manage.py definitions``: validate, import, export, publish, roll back and compare (contracts.md §1, §5, §7)."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.db.transaction import atomic
+
+from tooling import catalog, publishing, yaml_io
+from tooling.errors import NothingChanged, ToolingError
+from tooling.specs import Definitions, Kind
+
+AUTHOR = "manage.py"
+
+
+class Command(BaseCommand):
+    help = "Validate, import, export, publish, roll back and compare the definitions of tools and policies."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        validate = actions.add_parser("validate", help="say what is wrong with files; changes nothing")
+        validate.add_argument("paths", nargs="+", type=Path, metavar="DIR-or-FILE")
+        importing = actions.add_parser("import", help="make the draft equal to the files")
+        importing.add_argument("paths", nargs="+", type=Path, metavar="DIR-or-FILE")
+        importing.add_argument("--publish", action="store_true", help="also publish the draft")
+        importing.add_argument("-m", "--message", default="", help="the release's comment")
+        export = actions.add_parser("export", help="write the newest release as files")
+        export.add_argument("directory", type=Path)
+        chosen = export.add_mutually_exclusive_group()
+        chosen.add_argument("--draft", action="store_true", help="the draft instead")
+        chosen.add_argument("--release", type=int, metavar="N", help="an earlier release instead")
+        publish = actions.add_parser("publish", help="make the draft the next release")
+        publish.add_argument("-m", "--message", default="", help="the release's comment")
+        publish.add_argument("--force", action="store_true", help="even if nothing changed")
+        rollback = actions.add_parser("rollback", help="publish an earlier release once more")
+        rollback.add_argument("number", type=int)
+        rollback.add_argument("-m", "--message", default="", help="the release's comment")
+        diff = actions.add_parser("diff", help="newest release ↔ draft, N ↔ draft, or N ↔ M")
+        diff.add_argument("old", nargs="?", type=int, metavar="N")
+        diff.add_argument("new", nargs="?", type=int, metavar="M")
+
+    def handle(self, *args: Any, action: str, **options: Any) -> None:
+        actions: dict[str, Callable[..., None]] = {
+            "validate": self.validate,
+            "import": self.import_files,
+            "export": self.export,
+            "publish": self.publish,
+            "rollback": self.roll_back,
+            "diff": self.diff,
+        }
+        names = {
+            "paths", "publish", "message", "directory", "draft", "release", "force", "number", "old", "new",
+        }  # fmt: skip
+        try:
+            actions[action](**{name: options[name] for name in names & options.keys()})
+        except ToolingError as error:
+            raise CommandError(str(error)) from error
+
+    def validate(self, paths: Sequence[Path]) -> None:
+        """Files are checked as ``import`` would: kinds found nowhere are those of the draft, if there is one."""
+        self._read(paths, _draft_or_none())
+        self.stdout.write("valid")
+
+    @atomic
+    def import_files(self, paths: Sequence[Path], publish: bool, message: str) -> None:
+        if publish and not message.strip():
+            raise CommandError('--publish needs a comment: -m "what changes for users"')
+        definitions, kinds = self._read(paths, publishing.draft())
+        publishing.replace_draft(definitions, kinds=kinds)
+        self.stdout.write(f"the draft now holds {len(definitions.tools)} tools")
+        if publish:
+            self.publish(message)
+
+    def _read(self, paths: Sequence[Path], base: Definitions | None) -> tuple[Definitions, frozenset[Kind]]:
+        commands = settings.MCP_STDIO_COMMANDS
+        reading = yaml_io.read_sets(paths, stdio_commands=commands, base=base)
+        for problem in reading.problems:
+            self.stderr.write(str(problem), lambda text: text)
+        if reading.definitions is None:
+            errors = sum(problem.is_error for problem in reading.problems)
+            raise CommandError(f"{errors} error{'s' if errors > 1 else ''}; nothing was changed")
+        return reading.definitions, reading.kinds
+
+    def export(self, directory: Path, draft: bool, release: int | None) -> None:
+        files = yaml_io.write(_chosen(draft, release))
+        # The empty folder says that there are no workflows; without it an import would leave those of the draft.
+        (directory / Kind.WORKFLOWS).mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (directory / name).write_text(text, "utf-8")
+        for path in sorted((directory / Kind.WORKFLOWS).iterdir()):
+            if f"{Kind.WORKFLOWS}/{path.name}" not in files:
+                self.stderr.write(f"{path}: warning: not part of this export; remove it before importing")
+        self.stdout.write(f"{len(files)} files in {directory}")
+
+    def publish(self, message: str, force: bool = False) -> None:
+        try:
+            release = publishing.publish(comment=message, author=AUTHOR, force=force)
+        except NothingChanged as unchanged:
+            self.stdout.write(f"release {unchanged.number} already holds exactly this; nothing was published")
+        else:
+            self.stdout.write(f"published release {release.number} ({release.hash[:12]})")
+
+    def roll_back(self, number: int, message: str) -> None:
+        try:
+            release = publishing.roll_back(number, message, AUTHOR)
+        except NothingChanged as unchanged:
+            self.stdout.write(f"release {unchanged.number} already holds exactly this; nothing was published")
+        else:
+            self.stdout.write(f"published release {release.number} with the content of release {number}")
+
+    def diff(self, old: int | None, new: int | None) -> None:
+        before = catalog.release(old) if old is not None else catalog.current()
+        after = catalog.release(new).definitions if new is not None else publishing.draft()
+        changes = publishing.diff(before.definitions, after)
+        for change in changes:
+            self.stdout.write(str(change))
+        if not changes:
+            self.stdout.write("no difference")
+
+
+def _chosen(draft: bool, release: int | None) -> Definitions:
+    """What to export: the draft where asked for or where nothing is published yet, else a release."""
+    if release is not None:
+        return catalog.release(release).definitions
+    newest = None if draft else catalog.newest()
+    return newest.definitions if newest else publishing.draft()
+
+
+def _draft_or_none() -> Definitions | None:
+    """The draft; None where there is no database yet, which validating files does not need."""
+    try:
+        return publishing.draft()
+    except DatabaseError:
+        return None

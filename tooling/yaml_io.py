@@ -1,0 +1,251 @@
+"""Definition files ↔ ``Definitions``: the one reader and writer of contracts.md §5.
+
+``read_sets`` takes paths, ``read_files`` uploads, ``write`` makes the files of an export. A reading holds all
+problems of all files; its ``definitions`` are None as soon as one of them is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooling.checks_of_sets import check
+from tooling.effective import (
+    Legacy,
+    PolicyEntry,
+    effective_mapping,
+    effective_policy,
+    says_something,
+)
+from tooling.findings import Finding, Severity
+from tooling.specs import (
+    JSON,
+    Definitions,
+    ExtractSpec,
+    Kind,
+    MappingSpec,
+    PolicySpec,
+    ToolSpec,
+    WorkflowSpec,
+)
+from tooling.yaml_fields import Report
+from tooling.yaml_files import Sections, find_files, given_files, read_sections
+from tooling.yaml_nodes import MapNode, Node, Place, Problem, describe, to_json
+from tooling.yaml_reader import read_tree
+from tooling.yaml_sections import (
+    index,
+    read_intents,
+    read_profiles,
+    read_router,
+    read_servers,
+    read_workflow,
+    read_workflows,
+)
+from tooling.yaml_tools import (
+    Tools,
+    read_defaults,
+    read_extracts,
+    read_mappings,
+    read_policies,
+    read_tools,
+    report_legacy,
+)
+from tooling.yaml_writer import dump, extract_keys, workflow_keys, write
+
+__all__ = [
+    "Problem",
+    "Reading",
+    "dump",
+    "extract_keys",
+    "read_extract_text",
+    "read_files",
+    "read_sets",
+    "read_value",
+    "read_workflow_text",
+    "workflow_keys",
+    "write",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """``kinds`` are those that the files hold; a kind found nowhere came from the base (contracts.md §7)."""
+
+    definitions: Definitions | None
+    problems: tuple[Problem, ...]
+    kinds: frozenset[Kind] = frozenset()
+
+
+def read_sets(
+    paths: Sequence[Path], *, stdio_commands: Collection[str] = (), base: Definitions | None = None
+) -> Reading:
+    """Read the files and directories ``paths`` as one set; kinds found nowhere are taken from ``base``."""
+    sections, report = Sections(), Report()
+    files = find_files(paths, sections, report)
+    read_sections(files, sections, report)
+    return _reading(sections, report, [file.name for file in files], stdio_commands, base)
+
+
+def read_files(
+    files: Mapping[str, bytes], *, stdio_commands: Collection[str] = (), base: Definitions | None = None
+) -> Reading:
+    """The same for uploaded files by name."""
+    sections, report = Sections(), Report()
+    read_sections(given_files(files), sections, report)
+    return _reading(sections, report, list(files), stdio_commands, base)
+
+
+def read_workflow_text(text: str, name: str = "workflow") -> tuple[WorkflowSpec | None, tuple[Problem, ...]]:
+    """One workflow as typed into a form; None where a problem is an error."""
+    node, report = _tree(text, name)
+    workflow = None
+    if isinstance(node, MapNode):
+        workflow = read_workflow(name, node, report)
+    elif node is not None:
+        report.error("type.mapping", f"expected a mapping, got {describe(node)}", node.place)
+    failed = any(problem.is_error for problem in report.problems)
+    return None if failed else workflow, tuple(report.problems)
+
+
+def read_extract_text(text: str, name: str = "extract") -> tuple[tuple[ExtractSpec, ...], tuple[Problem, ...]]:
+    """The ``extract`` part of one tool's mapping as typed into a form."""
+    node, report = _tree(text, name)
+    extracts: tuple[ExtractSpec, ...] = ()
+    if isinstance(node, MapNode):
+        extracts = read_extracts(node, report)
+    elif node is not None:
+        report.error("type.mapping", f"expected a mapping, got {describe(node)}", node.place)
+    return extracts, tuple(report.problems)
+
+
+def read_value(text: str, name: str = "value") -> tuple[JSON, tuple[Problem, ...]]:
+    """Any value as typed into a form, by the same rules as the files."""
+    node, report = _tree(text, name)
+    return (to_json(node) if node is not None else None), tuple(report.problems)
+
+
+def _tree(text: str, name: str) -> tuple[Node | None, Report]:
+    node, problems = read_tree(name, text.encode("utf-8", "replace"))
+    return node, Report(problems)
+
+
+def _reading(
+    sections: Sections,
+    report: Report,
+    files: list[str],
+    stdio_commands: Collection[str],
+    base: Definitions | None,
+) -> Reading:
+    definitions = _assemble(sections, report, base or Definitions())
+    if sections.complete:
+        locate = _locator(report)
+        for finding in check(definitions, stdio_commands=stdio_commands):
+            _add_finding(finding, locate(finding.path), report)
+    order = {name: number for number, name in enumerate(files)}
+    problems = sorted(report.problems, key=lambda one: (order.get(one.file, -1), one.line, one.column))
+    failed = any(problem.is_error for problem in problems)
+    return Reading(None if failed else definitions, tuple(problems), frozenset(sections.kinds))
+
+
+def _locator(report: Report) -> Callable[[tuple[str, ...]], Place | None]:
+    """Where a path stands: itself, the nearest key above it, else the tool it is about."""
+
+    def locate(path: tuple[str, ...]) -> Place | None:
+        ways = [path[:length] for length in range(len(path), 1, -1)]
+        if path[0] in (Kind.POLICIES, Kind.MAPPINGS):
+            ways.append(("tools", path[1]))
+        return next((report.places[way] for way in ways if way in report.places), None)
+
+    return locate
+
+
+def _add_finding(finding: Finding, place: Place | None, report: Report) -> None:
+    """Report ``finding`` unless the same place is an error already, of which this only follows."""
+    severity = finding.severity
+    if place is None:
+        if severity is Severity.WARNING:
+            return  # About what stays as it was; the checks before publishing show it.
+        place = Place("(draft)")
+    elif finding.code == "workflow.action_unknown":
+        # A leftover of the draft that nobody runs is only worth a warning; what is being imported must be right.
+        severity = Severity.ERROR
+    errors = {(one.file, one.line, one.column) for one in report.problems if one.is_error}
+    if (place.file, place.line, place.column) in errors:
+        return
+    if severity is Severity.ERROR:
+        report.error(finding.code, finding.message, place)
+    else:
+        report.warning(finding.code, finding.message, place)
+
+
+INDEXED = {
+    "mcp_servers": "mcp_servers",
+    "tools": "tools",
+    "tool_policies": "tool_policies",
+    "mapping_tools": "mcp_parameter_mapping",
+    "router": "router",
+    "intents": "intents",
+    "profiles": "profiles",
+}
+"""Section → the first step of the paths of its findings."""
+
+
+def _assemble(sections: Sections, report: Report, base: Definitions) -> Definitions:
+    """The set as the files and ``base`` say it, with every policy and mapping made effective."""
+    kinds = sections.kinds
+    for section, name in INDEXED.items():
+        index(name, sections.map(section), report)
+    tools = read_tools(sections.map("tools"), report) if Kind.TOOLS in kinds else _known_tools(base)
+    policies = _policies(sections, report, tools, base)
+    routing = Kind.ROUTING in kinds
+    return Definitions(
+        servers=read_servers(sections.map("mcp_servers"), report) if Kind.SERVERS in kinds else base.servers,
+        tools=tools.specs,
+        policies=policies,
+        mappings=_mappings(sections, report, tools.specs, policies, base),
+        intents=read_intents(sections.map("intents"), report) if routing else base.intents,
+        router=read_router(sections.map("router"), report) if routing else base.router,
+        profiles=read_profiles(sections.map("profiles"), report) if Kind.PROFILES in kinds else base.profiles,
+        workflows=read_workflows(sections.workflows, report) if Kind.WORKFLOWS in kinds else base.workflows,
+    )
+
+
+def _known_tools(base: Definitions) -> Tools:
+    return Tools(dict(base.tools), {name: Legacy(tool.tool_type) for name, tool in base.tools.items()})
+
+
+def _policies(sections: Sections, report: Report, tools: Tools, base: Definitions) -> dict[str, PolicySpec]:
+    """One effective policy per tool, and one per entry that no tool answers to (an error of its own)."""
+    if Kind.POLICIES in sections.kinds:
+        entries = read_policies(sections.map("tool_policies"), report)
+    else:
+        entries = {
+            name: PolicyEntry(policy, policy.operation_type, policy.require_confirmation)
+            for name, policy in base.policies.items()
+            if name in tools.specs
+        }
+    defaults = read_defaults(sections.map("defaults"), report)
+    report_legacy(tools, entries, report)
+    names = [*tools.specs, *(name for name in entries if name not in tools.specs)]
+    return {
+        name: effective_policy(name, entries.get(name), tools.legacy.get(name, Legacy()), defaults) for name in names
+    }
+
+
+def _mappings(
+    sections: Sections,
+    report: Report,
+    tools: Mapping[str, ToolSpec],
+    policies: Mapping[str, PolicySpec],
+    base: Definitions,
+) -> dict[str, MappingSpec]:
+    if Kind.MAPPINGS not in sections.kinds:
+        return {name: mapping for name, mapping in base.mappings.items() if name in tools}
+    read = read_mappings(sections.map("mapping_defaults"), sections.map("mapping_tools"), report)
+    effective = {
+        name: effective_mapping(tool, policies[name], read.own.get(name, MappingSpec(name)), read.shared)
+        for name, tool in tools.items()
+    }
+    strangers = {name: mapping for name, mapping in read.own.items() if name not in tools}
+    return {name: one for name, one in effective.items() if says_something(one)} | strangers
