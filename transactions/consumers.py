@@ -317,9 +317,7 @@ def _events_after(conversation_id: UUID, seq: int) -> list[tuple[int, str]]:
     return [
         (
             row.seq or 0,
-            frames.event(
-                row.seq or 0, kind=row.kind, at=row.at, transaction_id=row.transaction_id, data=row.data
-            ),
+            frames.event(row.seq or 0, kind=row.kind, at=row.at, transaction_id=row.transaction_id, data=row.data),
         )
         for row in rows[:BATCH]
     ]

@@ -139,9 +139,7 @@ def _no_constant(name: str) -> NoReturn:
 
 def _hello(content: Mapping[str, Any]) -> Hello:
     token = content.get("session_token")
-    return Hello(
-        session_token=token if isinstance(token, str) else "", after_seq=_seq(content, "after_seq") or 0
-    )
+    return Hello(session_token=token if isinstance(token, str) else "", after_seq=_seq(content, "after_seq") or 0)
 
 
 def _message_send(content: Mapping[str, Any]) -> MessageSend:

@@ -22,6 +22,7 @@ const ITEM_ICON = {
   EXCLUDED: "minus",
   NOT_EXECUTED: "minus",
 };
+const CLOSED_ICON = { confirm: "check", reject: "minus", replaced: "minus", expired: "clock", ended: "minus" };
 const WITHOUT_ITEMS = new Set(["CANCELLED", "ABANDONED", "EXPIRED"]);
 const TABLE_LINE = /^\s*([-–—•*·✓✔✗✘×?]|\d+[.)])\s/;
 
@@ -51,6 +52,7 @@ export class ConfirmationCard {
   #boxes = [];
   #timer = 0;
   #onAnswer;
+  #kind;
   #note;
   #expiry;
   #confirm;
@@ -89,15 +91,17 @@ export class ConfirmationCard {
     this.#actions.remove();
     this.#expiry.remove();
     for (const box of this.#boxes) box.disabled = true;
-    this.#note.textContent = this.#texts.closed[how];
+    this.#note.textContent = "";
+    this.#kind.replaceChildren(icon(CLOSED_ICON[how]), this.#texts.closed[how]);
     this.element.dataset.closed = how;
-    if (hadFocus) this.#note.focus({ preventScroll: true });
+    if (hadFocus) this.#kind.focus({ preventScroll: true });
   }
 
   #build(data) {
     const eligible = this.items.filter((item) => item.eligible !== false);
     const leftOut = this.items.filter((item) => item.eligible === false);
     const questionId = `question-${this.id}`;
+    this.#kind = el("p", { class: "card-kind", tabindex: "-1" }, icon("question"), this.#texts.pending);
     this.#note = el("p", { class: "card-note", role: "status", tabindex: "-1" });
     this.#expiry = el("p", { class: "expiry" });
     this.#confirm = button("", () => this.#answer("confirm"), { class: "primary" });
@@ -106,7 +110,7 @@ export class ConfirmationCard {
     const card = el(
       "section",
       { class: "card confirmation", role: "group", "aria-labelledby": questionId },
-      el("p", { class: "card-kind" }, icon("question"), this.#texts.pending),
+      this.#kind,
       el("p", { class: "card-text", id: questionId }, aroundItems(data.text, this.items)),
       eligible.length ? this.#choice(eligible) : null,
       leftOut.length ? this.#leftOut(leftOut) : null,
@@ -127,7 +131,7 @@ export class ConfirmationCard {
       this.#boxes.push(box);
       return el("li", {}, el("label", {}, box, el("span", {}, item.label)));
     });
-    return el("div", {}, el("p", { class: "hint" }, this.#texts.choose), el("ul", { class: "items choice" }, ...rows));
+    return el("div", {}, el("p", { class: "hint choose" }, this.#texts.choose), el("ul", { class: "items choice" }, ...rows));
   }
 
   #leftOut(items) {
