@@ -5,11 +5,13 @@ import contextlib
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID
 
 import uvicorn
 from django.conf import settings
 from django.db import close_old_connections, connections
 from django.db.transaction import atomic
+from django.utils import timezone
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -191,3 +193,14 @@ def seqs(frames):
 
 def last_seq(conversation):
     return Conversation.objects.values_list("last_seq", flat=True).get(pk=conversation.pk)
+
+
+def echo(conversation_id):
+    """A turn that is answered with a few events of work and then with its own text, in capitals."""
+    with atomic():
+        conversation = hold(UUID(conversation_id))
+        for turn in conversation.turns.waiting():
+            record(conversation, "transaction.started", {"tool": "t", "label": "Working", "release": 1})
+            record(conversation, "items.progress", {"done": 1, "total": 2, "items": []})
+            record(conversation, "assistant.message", {"text": turn.text.upper(), "rule": ""})
+            conversation.turns.filter(pk=turn.pk).update(handled_at=timezone.now())
