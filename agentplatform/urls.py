@@ -6,12 +6,16 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
 
+from agentplatform.demo_page import demo
+from agentplatform.pages import home
 from transactions.console.login import ThrottledLoginView
 
 handler404 = "transactions.api.problems.page_not_found"
 handler500 = "transactions.api.problems.server_error"
 
 urlpatterns = [
+    path("", home, name="home"),
+    path("demo/", demo, name="demo"),
     path("login/", ThrottledLoginView.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("i18n/", include("django.conf.urls.i18n")),

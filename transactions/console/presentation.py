@@ -101,19 +101,14 @@ def json_view(value: Any, limit: int = JSON_LIMIT) -> Json | None:
                 break
     except RecursionError:
         is_cut = True
-    return Json(text=printable("".join(parts)), is_cut=is_cut)
-
-
-def printable(text: str) -> str:
-    """Half a surrogate pair cannot leave as UTF-8; it becomes "?"."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return Json(text="".join(parts), is_cut=is_cut)
 
 
 def plain(value: Any) -> str:
     """A value of an argument or a field, as a person would write it."""
     match value:
         case str():
-            return printable(value)
+            return value
         case bool():
             return _("yes") if value else _("no")
         case int() | float():

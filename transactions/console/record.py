@@ -20,7 +20,6 @@ from transactions.console.presentation import (
     json_view,
     moment,
     plain,
-    printable,
 )
 from transactions.models import Attempt, Confirmation, Event, Item, Transaction
 
@@ -232,7 +231,7 @@ def _told(event: Event) -> str:
             return f"{data.get('done')}/{data.get('total')}"
         case _:
             text = data.get("text") or data.get("reason")
-            return printable(text) if isinstance(text, str) else ""
+            return text if isinstance(text, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +248,7 @@ def messages_of(events: Sequence[Event], transaction: Transaction, turns: set[An
     return [
         Message(
             is_user=event.kind == "user.message",
-            text=printable(event.data["text"]),
+            text=event.data["text"],
             at=moment(event.at),
             is_ours=event.transaction_id == transaction.pk or event.turn_id in turns,
         )

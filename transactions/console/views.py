@@ -9,6 +9,7 @@ from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.db.models import Count, QuerySet
 from django.http import QueryDict
 from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import pgettext
 from django.views.generic import TemplateView
@@ -36,10 +37,19 @@ CHIPS = (
 )
 
 
+class PrintableResponse(TemplateResponse):
+    """JSON can hold half a surrogate pair, which cannot leave as UTF-8: it becomes "?"."""
+
+    @property
+    def rendered_content(self) -> str:
+        return super().rendered_content.encode("utf-8", "replace").decode("utf-8")
+
+
 class OperatorPage(PermissionRequiredMixin, TemplateView):
     """Signed in and with ``transactions.operate``; else the login page or 403."""
 
     permission_required = "transactions.operate"
+    response_class = PrintableResponse
 
 
 class TransactionList(OperatorPage):

@@ -1,0 +1,40 @@
+"""Every route of the product with a sample address, read from the URL map itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+SAMPLES = {"uuid": str(uuid4()), "int": "7", "str": "sample", "slug": "sample", "path": "sample"}
+
+
+@dataclass(frozen=True)
+class Route:
+    """``namespaces`` joined by ":"; ``path`` an address that the route matches."""
+
+    namespaces: str
+    name: str
+    path: str
+
+
+def all_routes() -> list[Route]:
+    return list(_walk(get_resolver(), "/", ()))
+
+
+def _walk(resolver: URLResolver, prefix: str, namespaces: tuple[str, ...]) -> Iterator[Route]:
+    for pattern in resolver.url_patterns:
+        path = prefix + _sample(str(pattern.pattern))
+        if isinstance(pattern, URLPattern):
+            yield Route(":".join(namespaces), pattern.name or "", path)
+        else:
+            inner = (*namespaces, pattern.namespace) if pattern.namespace else namespaces
+            yield from _walk(pattern, path, inner)
+
+
+def _sample(route: str) -> str:
+    plain = re.sub(r"^\^|/\?\$$|\$$", "", route)
+    return re.sub(r"<(?:(\w+):)?\w+>", lambda found: SAMPLES[found[1] or "str"], plain)
