@@ -46,12 +46,12 @@ class DeafLayer:
 
 
 @contextlib.contextmanager
-def serving():
-    """Serve the product on a free port; yields its host and port."""
+def serving(port=0):
+    """Serve the product on ``port``, or on a free one; yields its host and port."""
     from agentplatform.asgi import application
 
     config = uvicorn.Config(
-        application, port=0, lifespan="off", log_config=None, ws_max_size=128 * 1024, ws_per_message_deflate=False
+        application, port=port, lifespan="off", log_config=None, ws_max_size=128 * 1024, ws_per_message_deflate=False
     )
     server = uvicorn.Server(config)
     started = threading.Event()

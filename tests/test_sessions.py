@@ -109,6 +109,24 @@ def test_a_channel_without_a_key_accepts_no_token(shop, monkeypatch):
     assert isinstance(identity_of(token(), shop), Rejected)
 
 
+def test_a_key_that_a_demo_has_kept_is_found_in_development_only(shop, monkeypatch, settings, tmp_path):
+    monkeypatch.delenv("SHOP_TOKEN_KEY")
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "shop_token_key").write_text(KEY + "\n")
+
+    assert identity_of(token(), shop) == {"customer_key": "c-1", "contract_key": 7}
+    settings.IS_PRODUCTION = True
+    assert isinstance(identity_of(token(), shop), Rejected)
+
+
+def test_the_name_of_a_key_is_no_path(shop, settings, tmp_path):
+    settings.DATA_DIR = tmp_path / "data"
+    (tmp_path / "outside").write_text(KEY)
+    shop.jwt_secret_env = "../outside"
+
+    assert isinstance(identity_of(token(), shop), Rejected)
+
+
 def test_a_token_that_we_mint_is_one_that_we_accept(shop, kiosk):
     minted = mint_user_token(shop, identity_named("c-9"), seconds=60)
 

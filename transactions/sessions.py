@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import UUID
 
 import jwt
@@ -140,5 +141,14 @@ def mint_user_token(channel: Channel, identity: Identity, *, seconds: int) -> st
 
 
 def key_of(channel: Channel) -> str:
-    """The key of the channel's user tokens, from the environment variable that the channel names; else empty."""
-    return os.environ.get(channel.jwt_secret_env, "") if channel.jwt_secret_env else ""
+    """The key of the channel's user tokens: the environment variable that the channel names; else empty.
+
+    In development a demo that runs in another terminal has kept its key in the data directory.
+    """
+    name = channel.jwt_secret_env
+    if not name.isidentifier():
+        return ""
+    kept = Path(settings.DATA_DIR) / name.lower()
+    if not os.environ.get(name) and not settings.IS_PRODUCTION and kept.is_file():
+        return kept.read_text().strip()
+    return os.environ.get(name, "")
