@@ -23,7 +23,9 @@ class OperatorThrottle(SimpleRateThrottle):
     rate = "600/min"
 
     def get_cache_key(self, request: Request, view: APIView) -> str:
-        return self.cache_format % {"scope": self.scope, "ident": request.user.get_username()}
+        # A key and a user may have the same number.
+        ident = f"{type(request.user).__name__}-{request.user.pk}"
+        return self.cache_format % {"scope": self.scope, "ident": ident}
 
 
 class OperatorEndpoint(APIView):

@@ -152,7 +152,9 @@ class TransactionDetail(TransactionRow):
         held = transaction.pre_validation
         if held is None:
             return None
-        return {key: held.get(key, False if key == "fail_open_used" else None) for key in PRE_VALIDATION_KEYS}
+        shown = {key: held.get(key) for key in PRE_VALIDATION_KEYS}
+        verdict = shown["eligible"] if isinstance(shown["eligible"], bool) else None
+        return shown | {"eligible": verdict, "fail_open_used": bool(shown["fail_open_used"])}
 
     def get_counts(self, transaction: Transaction) -> dict[str, int]:
         confirmed = (item.status for item in transaction.items.all() if not item.unconfirmed)
