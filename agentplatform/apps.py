@@ -13,6 +13,4 @@ class AgentplatformConfig(AppConfig):
 
         checks.register_all()
         # Signals come only from applications with models; by this one's turn all permissions exist.
-        post_migrate.connect(
-            roles.create_groups, sender=apps.get_app_config("transactions"), dispatch_uid="roles"
-        )
+        post_migrate.connect(roles.create_groups, sender=apps.get_app_config("transactions"), dispatch_uid="roles")

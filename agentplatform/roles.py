@@ -10,9 +10,7 @@ OPERATOR = "operator"
 BUSINESS_ADMIN = "business admin"
 
 _OPERATE = Q(content_type__app_label="transactions", codename="operate")
-_RUNTIME = Q(content_type__app_label="transactions", codename__startswith="view_") & ~Q(
-    codename="view_apikey"
-)
+_RUNTIME = Q(content_type__app_label="transactions", codename__startswith="view_") & ~Q(codename="view_apikey")
 _DEFINITIONS = Q(content_type__app_label="tooling")
 
 GROUPS = {

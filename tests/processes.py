@@ -45,18 +45,14 @@ class Child:
         try:
             return self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            pytest.fail(
-                f"{self.name} did not end within {STOP_SECONDS} s of {number.name}:\n{self.text()[-2000:]}"
-            )
+            pytest.fail(f"{self.name} did not end within {STOP_SECONDS} s of {number.name}:\n{self.text()[-2000:]}")
 
     def wait_for_url(self, url: str, *, timeout: float = 40) -> None:
         """Wait until ``url`` answers 2xx; fails at once when the child has ended."""
 
         def answers() -> bool:
             if not self.is_running:
-                pytest.fail(
-                    f"{self.name} ended with {self.process.returncode}:\n{self.text()[-3000:]}", pytrace=False
-                )
+                pytest.fail(f"{self.name} ended with {self.process.returncode}:\n{self.text()[-3000:]}", pytrace=False)
             return responds(url)
 
         wait_until(answers, timeout=timeout, what=f"{self.name} to answer at {url}")
@@ -69,9 +65,7 @@ class Processes:
         self.folder = folder
         self.children: list[Child] = []
 
-    def start(
-        self, name: str, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path = ROOT
-    ) -> Child:
+    def start(self, name: str, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path = ROOT) -> Child:
         """Start ``argv`` with only ``env`` beside a minimal environment; its output goes into one log."""
         log = self.folder / f"{len(self.children):02}-{name}.log"
         inherited = {key: os.environ[key] for key in KEPT if key in os.environ}
@@ -102,9 +96,7 @@ class Processes:
         child = self.manage(*arguments, env=env)
         status = child.process.wait(timeout)
         if status:
-            pytest.fail(
-                f"manage.py {' '.join(arguments)} ended with {status}:\n{child.text()[-3000:]}", pytrace=False
-            )
+            pytest.fail(f"manage.py {' '.join(arguments)} ended with {status}:\n{child.text()[-3000:]}", pytrace=False)
         return child.text()
 
     def close(self) -> None:

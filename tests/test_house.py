@@ -171,10 +171,7 @@ def test_setting_up_writes_nothing_but_channels_and_keys():
     paths = [ROOT / name for name in sorted(SETTING_UP) if (ROOT / name).exists()]
 
     found = [
-        place
-        for path in paths
-        for place in writes(path, models)
-        if any(f" {model}." in place for model in models)
+        place for path in paths for place in writes(path, models) if any(f" {model}." in place for model in models)
     ]
 
     assert found == []
@@ -224,6 +221,7 @@ CONTRACT_NAMES = {
     "target_tool",
     "idempotency_key",
     "customer_key",
+    "contract_key",
     "reason",
 }
 """Names that contracts.md defines itself, although an example set has an argument of that name."""
@@ -254,7 +252,7 @@ def words(document: dict[str, Any]) -> Iterator[str]:
         yield node["id"]
 
 
-PHRASES = ("label", "description", "user_prompt", "enum")
+PHRASES = ("label", "description", "user_prompt")
 
 
 def texts(value: object) -> list[str]:
