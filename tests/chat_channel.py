@@ -197,10 +197,16 @@ def last_seq(conversation):
 
 def echo(conversation_id):
     """A turn that is answered with a few events of work and then with its own text, in capitals."""
-    with atomic():
-        conversation = hold(UUID(conversation_id))
-        for turn in conversation.turns.waiting():
-            record(conversation, "transaction.started", {"tool": "t", "label": "Working", "release": 1})
-            record(conversation, "items.progress", {"done": 1, "total": 2, "items": []})
-            record(conversation, "assistant.message", {"text": turn.text.upper(), "rule": ""})
-            conversation.turns.filter(pk=turn.pk).update(handled_at=timezone.now())
+    try:
+        with atomic():
+            _echo(hold(UUID(conversation_id)))
+    finally:
+        connections.close_all()
+
+
+def _echo(conversation):
+    for turn in conversation.turns.waiting():
+        record(conversation, "transaction.started", {"tool": "t", "label": "Working", "release": 1})
+        record(conversation, "items.progress", {"done": 1, "total": 2, "items": []})
+        record(conversation, "assistant.message", {"text": turn.text.upper(), "rule": ""})
+        conversation.turns.filter(pk=turn.pk).update(handled_at=timezone.now())

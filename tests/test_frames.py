@@ -4,6 +4,8 @@ import json
 from datetime import datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.loading import cases
 from transactions import frames
@@ -65,6 +67,33 @@ def test_every_case_of_a_bad_text_is_read_here():
 def test_text_that_is_no_typed_json_object_is_a_bad_frame(text):
     assert isinstance(read := parse(text), BadFrame)
     assert read.code == "bad_frame"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+FIELDS = ("session_token", "after_seq", "client_message_id", "text", "seen_seq", "confirmation_id", "decision",
+          "item_keys", "transaction_id", "last_seq")  # fmt: skip
+
+
+@given(st.text())
+def test_any_text_is_read_as_a_value(text):
+    assert isinstance(parse(text), BadFrame)
+
+
+@given(
+    st.sampled_from(["hello", "message.send", "confirmation.answer", "transaction.retry", "ping"]),
+    st.dictionaries(st.sampled_from(FIELDS), JSON),
+)
+def test_any_fields_are_read_as_a_value_that_can_be_told_back(kind, fields):
+    read = parse(json.dumps({"type": kind} | fields))
+
+    if isinstance(read, BadFrame):
+        frames.error(read).encode("utf-8")
+    else:
+        assert isinstance(read, Hello | MessageSend | ConfirmationAnswer | TransactionRetry | Ping)
 
 
 def test_a_binary_frame_is_a_bad_frame():
@@ -193,9 +222,7 @@ def test_item_keys_beside_a_reject_are_ignored():
     assert parse(answer(decision="reject", item_keys=5)) == ConfirmationAnswer("m1", "c1", "reject", None)
 
 
-@pytest.mark.parametrize(
-    ("keys", "code"), [("a", "bad_frame"), ({"a": 1}, "bad_frame"), ([1], "invalid_items")]
-)
+@pytest.mark.parametrize(("keys", "code"), [("a", "bad_frame"), ({"a": 1}, "bad_frame"), ([1], "invalid_items")])
 def test_item_keys_are_a_list_of_texts(keys, code):
     assert parse(answer(item_keys=keys)).code == code
 
