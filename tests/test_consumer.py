@@ -138,6 +138,15 @@ def test_a_session_that_ends_while_the_socket_is_open_takes_no_more_frames(serve
     assert not Turn.objects.exists()
 
 
+def test_a_session_that_ends_is_told_no_more_events(server, ana, monkeypatch):
+    with Client.greeted(server, ana) as client:
+        monkeypatch.setattr("transactions.sessions.time.time", lambda: 2**40)
+        tell(ana, "too late")
+
+        (error,), code = client.closed()
+    assert (error["code"], code) == ("expired_session", 4401)
+
+
 @pytest.mark.parametrize(
     "origin",
     ["https://evil.example", "null", "http://shop.example", "https://shop.example.evil.example", None],

@@ -40,7 +40,7 @@ HINTS_AGAIN_SECONDS, HINTS_AGAIN_AT_MOST_SECONDS = 1.0, 15.0
 
 DB = ThreadPoolExecutor(settings.DB_THREADS, "db")
 MESSAGES = Buckets(burst=10, per_second=1)
-SOCKETS = Places(limit=200)
+SOCKETS = Places(limit=500)
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -199,6 +199,8 @@ class ChatConsumer:
             self.news.clear()
             try:
                 async with self.order:
+                    if self.session.is_expired:
+                        return await self._expired()
                     await self._catch_up()
             except DatabaseTrouble as error:
                 log.warning("events could not be read, trying again: %s", error)
