@@ -85,7 +85,9 @@ def find_files(paths: Sequence[Path], sections: Sections, report: Report) -> lis
         names = _in_directory(path, sections, report) if path.is_dir() else [path]
         for name in names:
             data = _read(name, report)
-            if data is not None:
+            if data is None:
+                sections.complete = False
+            else:
                 files.append(File(str(name), data, kind_of_name(str(name))))
     return files
 

@@ -1,0 +1,1 @@
+"""Tests of the definitions: files, checks, releases, command and admin."""

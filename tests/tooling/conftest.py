@@ -1,0 +1,48 @@
+"""Definition sets on disk and in the draft, for the tests of tooling."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.loading import DEFINITIONS
+from tooling import publishing, yaml_io
+from tooling.specs import Definitions
+
+COMMANDS = ("python",)
+
+
+def read(*names: str) -> Definitions:
+    """The definitions of good sets of the tests."""
+    reading = yaml_io.read_sets([DEFINITIONS / name for name in names], stdio_commands=COMMANDS)
+    assert reading.definitions is not None, [str(problem) for problem in reading.problems]
+    return reading.definitions
+
+
+@pytest.fixture
+def contas() -> Definitions:
+    return read("contas")
+
+
+@pytest.fixture
+def pedidos() -> Definitions:
+    return read("pedidos")
+
+
+@pytest.fixture
+def copy_of(tmp_path: Path) -> Callable[[str], Path]:
+    """Copies a set of the tests into a directory that a test may change."""
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(DEFINITIONS / name, tmp_path / name))
+
+    return copy
+
+
+@pytest.fixture
+def published(db: None, settings: object, contas: Definitions) -> Definitions:
+    """The set contas as draft and as release 1."""
+    publishing.replace_draft(contas)
+    publishing.publish(comment="first")
+    return contas

@@ -1,0 +1,224 @@
+"""Any valid set of definitions, for the tests that must hold for all of them."""
+
+from hypothesis import strategies as st
+
+from tooling.specs import (
+    ArgumentSpec,
+    ArgumentType,
+    Atomicity,
+    CacheSpec,
+    Definitions,
+    ExecutionMode,
+    ExecutionSpec,
+    ExtractSpec,
+    Idempotency,
+    IntentSpec,
+    MappingSpec,
+    OnIntentShift,
+    OperationType,
+    Phrases,
+    PolicySpec,
+    PreValidationSpec,
+    ProfileSpec,
+    RouterSpec,
+    ServerSpec,
+    Strategy,
+    Text,
+    ToolSpec,
+    ToolType,
+    Transport,
+    WorkflowEdge,
+    WorkflowNode,
+    WorkflowSpec,
+)
+
+WORDS = [
+    "no",
+    "012",
+    "0o17",
+    "~",
+    "null",
+    "1_000",
+    "2026-01-02",
+    "a: b",
+    "- x",
+    "#",
+    " padded ",
+    "'",
+    '"',
+    "\n",
+    "é😀",
+    "=",
+]
+letters = st.characters(codec="utf-8", exclude_characters="\0")
+text = st.one_of(st.sampled_from(WORDS), st.text(letters, max_size=12))
+said = text.filter(lambda value: bool(value.strip()))
+name = said.map(str.strip)
+value = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(-(10**20), 10**20), st.floats(allow_nan=False, allow_infinity=False), text
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(text, inner, max_size=3)),
+    max_leaves=5,
+)
+locale = st.sampled_from(["pt-BR", "en", "no", "es-419"])
+localized = st.builds(Text, text, st.dictionaries(locale, text, max_size=2))
+texts = st.lists(said, max_size=3).map(tuple)
+count = st.integers(1, 2_147_483_647)
+fraction = st.floats(0.001, 1e6)
+
+
+def named(spec: type, **fields: st.SearchStrategy) -> st.SearchStrategy:
+    """A mapping of ``spec`` by name; the fields are the rest."""
+    return st.dictionaries(name, st.fixed_dictionaries(fields), max_size=2).map(
+        lambda found: {key: spec(name=key, **values) for key, values in found.items()}
+    )
+
+
+servers = st.fixed_dictionaries(
+    {
+        "s": st.builds(
+            ServerSpec,
+            name=st.just("s"),
+            endpoint=st.just("https://x.example/mcp"),
+            enabled=st.booleans(),
+            headers=st.dictionaries(st.sampled_from(["X-A", "X-B"]), st.text("ab \t:#'", max_size=9), max_size=2),
+        ),
+        "p": st.builds(
+            ServerSpec,
+            name=st.just("p"),
+            transport=st.just(Transport.STDIO),
+            command=st.just("python"),
+            args=st.lists(text, max_size=3).map(tuple),
+            env=st.dictionaries(st.sampled_from(["A", "B"]), st.just("${TOKEN}"), max_size=2),
+        ),
+    }
+)
+plain_argument = st.builds(
+    ArgumentSpec,
+    name=name,
+    type=st.sampled_from(ArgumentType),
+    label=localized,
+    description=localized,
+    user_prompt=localized,
+    format=st.sampled_from(["", "date", "x: y"]),
+)
+choice_argument = st.builds(ArgumentSpec, name=name, enum=st.lists(text, max_size=3).map(tuple))
+list_argument = st.builds(
+    ArgumentSpec,
+    name=name,
+    type=st.just(ArgumentType.ARRAY),
+    items=st.dictionaries(said.filter(lambda key: key != "type"), value, max_size=2),
+)
+arguments = st.lists(
+    st.one_of(plain_argument, choice_argument, list_argument), max_size=4, unique_by=lambda one: one.name
+).map(tuple)
+tools = named(
+    ToolSpec,
+    description=localized,
+    mcp_server=st.sampled_from(["s", "p"]),
+    enabled=st.booleans(),
+    tool_type=st.sampled_from(ToolType),
+    arguments=arguments,
+    selection_keywords=texts,
+    cache=st.builds(CacheSpec, st.booleans(), st.integers(0, 10**6)),
+    response=st.dictionaries(text, value, max_size=2),
+)
+profiles = named(
+    ProfileSpec,
+    provider=text,
+    model=text,
+    base_url=st.sampled_from(["", "http://127.0.0.1:9/v1"]),
+    api_key_env=st.sampled_from(["", "KEY"]),
+    temperature=st.none() | st.floats(0, 2),
+    max_tokens=st.none() | count,
+    timeout_seconds=st.none() | fraction,
+)
+routers = st.builds(
+    RouterSpec,
+    st.floats(0, 1),
+    st.dictionaries(locale, st.builds(Phrases, st.lists(st.sampled_from(["sim", "ok", "no"])).map(tuple)), max_size=2),
+)
+
+
+@st.composite
+def policies(draw: st.DrawFn, tool: ToolSpec, others: list[str], workflow: bool) -> PolicySpec:
+    names = list(tool.argument_names)
+    execution = (
+        ExecutionSpec(ExecutionMode.WORKFLOW, "w: 1", draw(st.sampled_from([None, 7]))) if workflow else ExecutionSpec()
+    )
+    validation = PreValidationSpec(False, draw(st.sampled_from(["", *others])), draw(st.booleans()))
+    return PolicySpec(
+        tool=tool.name,
+        operation_type=draw(st.sampled_from(OperationType)),
+        require_confirmation=draw(st.booleans()),
+        requires=tuple(draw(st.lists(st.sampled_from(names), unique=True))) if names else (),
+        pre_validation=validation,
+        execution=execution,
+        idempotency=draw(st.sampled_from(Idempotency)),
+        on_intent_shift=draw(st.sampled_from(OnIntentShift)),
+        expires_after=draw(st.none() | st.integers(1, 10**8)),
+        timeout_seconds=draw(st.none() | fraction),
+        max_items=draw(st.none() | count),
+        atomicity=draw(st.sampled_from(Atomicity)),
+        requires_identity=draw(st.booleans()),
+    )
+
+
+@st.composite
+def mappings(draw: st.DrawFn, tool: ToolSpec) -> MappingSpec:
+    names = st.sampled_from(tool.argument_names)
+    texts_only = [one.name for one in tool.arguments if one.type is ArgumentType.STRING and not one.enum]
+    defaults = draw(st.dictionaries(st.sampled_from(texts_only), text, max_size=2)) if texts_only else {}
+    extract = st.builds(
+        ExtractSpec,
+        field=names,
+        type=st.sampled_from(ArgumentType),
+        strategy=st.sampled_from(Strategy),
+        description=localized,
+        pattern=st.sampled_from([r"(\d+)", "(?i)('é')"]),
+        group=st.integers(0, 1),
+    )
+    extracts = draw(st.lists(extract, max_size=2, unique_by=lambda one: one.field))
+    return MappingSpec(tool.name, draw(st.dictionaries(said, names, min_size=1, max_size=2)), defaults, tuple(extracts))
+
+
+@st.composite
+def definitions(draw: st.DrawFn) -> Definitions:
+    """A set that ``check`` finds no error in."""
+    all_tools = draw(tools)
+    runner = draw(st.sampled_from([None, *all_tools]))
+    workflows = {}
+    if runner is not None:
+        nodes = (WorkflowNode("first: 1", runner), WorkflowNode("2", runner, retry={"max_attempts": 2}))
+        when = draw(st.sampled_from([{}, {"path": "$.nodes.first: 1.ok", "equals": None}]))
+        edges = (WorkflowEdge("first: 1", "2", when, draw(st.integers(-5, 5))),)
+        workflows = {("w: 1", 7): WorkflowSpec("w: 1", 7, "first: 1", nodes, edges)}
+    return Definitions(
+        servers=draw(servers),
+        tools=all_tools,
+        policies={
+            key: draw(policies(tool, list(all_tools), workflow=key == runner)) for key, tool in all_tools.items()
+        },
+        mappings={
+            key: draw(mappings(tool)) for key, tool in all_tools.items() if tool.arguments and draw(st.booleans())
+        },
+        intents=draw(
+            named(
+                IntentSpec,
+                description=localized,
+                mcp_tools=st.lists(st.sampled_from(list(all_tools)), unique=True).map(tuple)
+                if all_tools
+                else st.just(()),
+                keywords=texts,
+                examples=texts,
+                priority=st.integers(-100, 100),
+                enabled=st.booleans(),
+                domain=text,
+                agent=text,
+            )
+        ),
+        router=draw(routers),
+        profiles=draw(profiles),
+        workflows=workflows,
+    )
