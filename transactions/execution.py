@@ -83,7 +83,7 @@ def _call_again(gateway: ToolGateway, call: Call, *, repeats: int) -> Outcome:
     return outcome
 
 
-# The validator --------------------------------------------------------------------------------------------------
+# The validator ------------------------------------------
 
 
 def prevalidate(transaction_id: UUID | str, *, gateway: ToolGateway | None = None) -> None:
@@ -109,9 +109,7 @@ def _read_validator(validation: Validation, outcome: Outcome) -> tuple[Verdict, 
             return Failure("the validator answered with an error"), outcome.raw, "is_error"
         case Answered():
             tool = validation.rules.policy.pre_validation.tool
-            result = envelope_of(tool, structured=outcome.structured, texts=outcome.texts, is_error=False)[
-                "result"
-            ]
+            result = envelope_of(tool, structured=outcome.structured, texts=outcome.texts, is_error=False)["result"]
             return result, result, None
         case NotSent(reason=reason) | NoAnswer(reason=reason):
             return Failure(reason), None, reason

@@ -1,4 +1,4 @@
-"""The EnterpriseRouter: which intent a message has, by keyword, then by the model; and which tool does it (runtime.md §6.8)."""
+"""The EnterpriseRouter: the intent of a message, by keyword or by the model, and the tool for it (runtime.md §6.8)."""
 
 from __future__ import annotations
 

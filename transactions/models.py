@@ -127,9 +127,7 @@ class Turn(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["conversation", "client_message_id"], name="one_turn_per_client_message"
-            ),
+            models.UniqueConstraint(fields=["conversation", "client_message_id"], name="one_turn_per_client_message"),
             models.UniqueConstraint(fields=["conversation", "number"], name="turns_in_order"),
         ]
         indexes = [models.Index(fields=["created_at"], condition=Q(handled_at=None), name="waiting_turns")]
@@ -151,9 +149,7 @@ class Transaction(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="transactions")
-    parent = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="children"
-    )
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
     release = models.PositiveIntegerField()
     tool = models.CharField(max_length=200)
     intent = models.CharField(max_length=200, blank=True)

@@ -35,8 +35,7 @@ RUNNERS: dict[Work, str] = {
 
 _PUSH_SECONDS = 1.0
 _server_loop: asyncio.AbstractEventLoop | None = None
-_pool: ThreadPoolExecutor | None = None
-_publisher: ThreadPoolExecutor | None = None
+_pools: dict[str, ThreadPoolExecutor] = {}
 _lock = threading.Lock()
 _at_work: set[tuple[Work, str]] = set()
 
@@ -49,7 +48,7 @@ def group_of(conversation_id: UUID | str) -> str:
 CONSOLE_GROUP = "console"
 
 
-# After the commit -----------------------------------------------------------------------------------------------
+# After the commit ------------------------------------------
 
 
 def wake(work: Work, row_id: UUID | int | str) -> None:
@@ -66,7 +65,7 @@ def _after_commit(action: Callable[[], None]) -> None:
     database.on_commit(lambda: _guarded(action))
 
 
-def _guarded(action: Callable[[], None]) -> None:
+def _guarded(action: Callable[[], object]) -> None:
     """Nothing that leaves after a commit may harm what was committed, or the other callbacks."""
     try:
         action()
@@ -74,7 +73,7 @@ def _guarded(action: Callable[[], None]) -> None:
         log.exception("a wake-up or hint was lost; the sweeper and the read-back by seq make up for it")
 
 
-# Work -----------------------------------------------------------------------------------------------------------
+# Work ------------------------------------------
 
 
 def submit(work: Work, row_id: str) -> None:
@@ -92,7 +91,7 @@ def run_here(work: Work, row_id: str) -> None:
             return
         _at_work.add((work, row_id))
     try:
-        _executor("work").submit(_work, work, row_id)
+        _executor("turns" if work == "turns" else "calls").submit(_work, work, row_id)
     except RuntimeError:  # shutting down; the next process finds the work
         _at_work.discard((work, row_id))
 
@@ -126,17 +125,15 @@ def _send_task(name: str, row_id: str) -> None:
     _celery().send_task(name, args=[row_id], ignore_result=True, retry=False)  # type: ignore[attr-defined]  # celery has no types
 
 
-def _executor(kind: Literal["work", "publisher"]) -> ThreadPoolExecutor:
-    global _pool, _publisher
+def _executor(kind: Literal["turns", "calls", "publisher"]) -> ThreadPoolExecutor:
+    """One bounded pool per kind, so that slow tools never keep a turn waiting."""
     with _lock:
-        if kind == "publisher":
-            _publisher = _publisher or ThreadPoolExecutor(2, "outbox")
-            return _publisher
-        _pool = _pool or ThreadPoolExecutor(settings.WORK_THREADS, "work")
-        return _pool
+        if kind not in _pools:
+            _pools[kind] = ThreadPoolExecutor(2 if kind == "publisher" else settings.WORK_THREADS, kind)
+        return _pools[kind]
 
 
-# Hints ----------------------------------------------------------------------------------------------------------
+# Hints ------------------------------------------
 
 
 def attach_loop(loop: asyncio.AbstractEventLoop) -> None:
@@ -170,6 +167,5 @@ def _own_loop() -> asyncio.AbstractEventLoop:
 
 def shutdown() -> None:
     """Take no more work; what is running ends on its own or is found by the next sweeper."""
-    for executor in (_pool, _publisher):
-        if executor is not None:
-            executor.shutdown(wait=False, cancel_futures=True)
+    for executor in _pools.values():
+        executor.shutdown(wait=False, cancel_futures=True)

@@ -218,9 +218,7 @@ class Reader:
     def routing(self) -> Routing | Failed:
         """Ask the EnterpriseRouter's model."""
         if self.situation.published is None:
-            return Routing(
-                decision="none", intent=None, confidence=0.0, values={}, reason="nothing is published"
-            )
+            return Routing(decision="none", intent=None, confidence=0.0, values={}, reason="nothing is published")
         router = self.situation.router
         active = self._active()
         request = routing_request(
@@ -274,9 +272,7 @@ class Reader:
             reason=routing.reason,
         )
 
-    def _grounded(
-        self, rules: Rules, values: Mapping[str, JSON], names: tuple[str, ...]
-    ) -> Mapping[str, JSON]:
+    def _grounded(self, rules: Rules, values: Mapping[str, JSON], names: tuple[str, ...]) -> Mapping[str, JSON]:
         return read_values(
             values,
             rules.tool,
@@ -291,9 +287,7 @@ class Reader:
         rules, transaction = self.situation.rules, self.situation.transaction
         if rules is None or transaction is None:
             return {}
-        return self._grounded(
-            rules, values, tuple(name for name in rules.policy.requires if name in transaction.known)
-        )
+        return self._grounded(rules, values, tuple(name for name in rules.policy.requires if name in transaction.known))
 
     def _ask(
         self, component: str, request: Mapping[str, JSON], schema: Mapping[str, JSON], rules: Rules | None

@@ -117,12 +117,10 @@ def _prepare_values(
     return decision, _Prepared(auxiliary=auxiliary)
 
 
-# Inside the commit ----------------------------------------------------------------------------------------------
+# Inside the commit ------------------------------------------
 
 
-def _carry_out(
-    decision: Decision, conversation: Conversation, situation: Situation, prepared: _Prepared
-) -> None:
+def _carry_out(decision: Decision, conversation: Conversation, situation: Situation, prepared: _Prepared) -> None:
     locale, turn = conversation.locale, situation.turn
     match decision:
         case precedence.Open() | precedence.Shift():
@@ -181,9 +179,7 @@ def _move(decision: Decision, conversation: Conversation, situation: Situation, 
             amending.change_values(conversation, confirmation, values, rule=rule, turn=turn)
 
 
-def _change_items(
-    conversation: Conversation, situation: Situation, keep: tuple[str, ...], *, rule: Rule
-) -> None:
+def _change_items(conversation: Conversation, situation: Situation, keep: tuple[str, ...], *, rule: Rule) -> None:
     confirmation = situation.confirmation
     if confirmation is None:
         return

@@ -106,9 +106,7 @@ def _keys(attempts: QuerySet[Attempt]) -> list[int]:
 
 def _with_waiting_turns(now: datetime) -> QuerySet[Conversation]:
     """Conversations that nobody handles, with a turn that can be handled now."""
-    waiting = Turn.objects.filter(
-        handled_at=None, created_at__lte=now - timedelta(seconds=TURN_GRACE_SECONDS)
-    )
+    waiting = Turn.objects.filter(handled_at=None, created_at__lte=now - timedelta(seconds=TURN_GRACE_SECONDS))
     busy = Transaction.objects.filter(status__in=BUSY).values("conversation")
     can_be_handled = waiting.filter(Q(queued=False) | ~Q(conversation__in=busy)).values("conversation")
     return Conversation.objects.filter(

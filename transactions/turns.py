@@ -1,4 +1,4 @@
-"""Runs the turns of a conversation, one after the other: reading (model), decision (core), services (architecture.md)."""
+"""Runs the turns of a conversation, one after the other: reading (model), decision (core), services."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from transactions.core.parameters import Extraction
 from transactions.core.routing import Routing
 from transactions.core.statuses import BUSY, Rule, Status
 
-# The state and the turn -----------------------------------------------------------------------------------------
+# The state and the turn ------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Readings:
     routing: Routing | Failed | None = None
 
 
-# Decisions ------------------------------------------------------------------------------------------------------
+# Decisions ------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,10 +287,7 @@ def _routed(rule: Rule, said: Said, readings: Readings, setting: Setting) -> Dec
 
 
 def _busy(status: Status, said: Said, setting: Setting) -> Decision:
-    if (
-        status is Status.PRE_VALIDATING
-        and explicit_answer(said.text, setting.locale, setting.phrases) == "reject"
-    ):
+    if status is Status.PRE_VALIDATING and explicit_answer(said.text, setting.locale, setting.phrases) == "reject":
         return Reject(Rule.BUSY_REJECTED)
     return Queue()
 

@@ -126,7 +126,7 @@ class ReasonCode(StrEnum):
     EMPTY_SET = "empty_set"
 
 
-S, I, A = Status, ItemStatus, AttemptStatus
+S, T, A = Status, ItemStatus, AttemptStatus
 
 MOVES: Mapping[Status, frozenset[Status]] = {
     S.COLLECTING_PARAMETERS: frozenset(
@@ -167,14 +167,14 @@ MOVES: Mapping[Status, frozenset[Status]] = {
 }
 
 ITEM_MOVES: Mapping[ItemStatus, frozenset[ItemStatus]] = {
-    I.PENDING: frozenset({I.IN_FLIGHT, I.INELIGIBLE, I.EXCLUDED, I.NOT_EXECUTED}),
-    I.IN_FLIGHT: frozenset({I.SUCCEEDED, I.FAILED, I.UNKNOWN, I.PENDING, I.NOT_EXECUTED}),
-    I.UNKNOWN: frozenset({I.SUCCEEDED, I.FAILED, I.NOT_EXECUTED}),
-    I.SUCCEEDED: frozenset(),
-    I.FAILED: frozenset(),
-    I.INELIGIBLE: frozenset(),
-    I.EXCLUDED: frozenset(),
-    I.NOT_EXECUTED: frozenset(),
+    T.PENDING: frozenset({T.IN_FLIGHT, T.INELIGIBLE, T.EXCLUDED, T.NOT_EXECUTED}),
+    T.IN_FLIGHT: frozenset({T.SUCCEEDED, T.FAILED, T.UNKNOWN, T.PENDING, T.NOT_EXECUTED}),
+    T.UNKNOWN: frozenset({T.SUCCEEDED, T.FAILED, T.NOT_EXECUTED}),
+    T.SUCCEEDED: frozenset(),
+    T.FAILED: frozenset(),
+    T.INELIGIBLE: frozenset(),
+    T.EXCLUDED: frozenset(),
+    T.NOT_EXECUTED: frozenset(),
 }
 
 ATTEMPT_MOVES: Mapping[AttemptStatus, frozenset[AttemptStatus]] = {

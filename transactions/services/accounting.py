@@ -92,9 +92,7 @@ def _write_items(transaction: Transaction, ledger: Ledger) -> list[str]:
         elif item.status in (ItemStatus.INELIGIBLE, ItemStatus.EXCLUDED):
             _keep_evidence(item, outcome)
         elif item.status != outcome.status:
-            contradictions.append(
-                f"a later answer says {outcome.status} of {item.label}, which is {item.status}"
-            )
+            contradictions.append(f"a later answer says {outcome.status} of {item.label}, which is {item.status}")
     return contradictions
 
 
@@ -113,9 +111,7 @@ def _discovered(transaction: Transaction, outcome: ItemOutcome, position: int) -
 def _own_label(transaction: Transaction) -> str:
     """What to call the one implicit item: the first text that the user gave."""
     texts = (value for value in transaction.known.values() if isinstance(value, str))
-    return next(texts, "") or rules_of(transaction).tool.description.in_locale(
-        transaction.conversation.locale
-    )
+    return next(texts, "") or rules_of(transaction).tool.description.in_locale(transaction.conversation.locale)
 
 
 def _write_outcome(item: Item, outcome: ItemOutcome) -> None:
@@ -149,9 +145,7 @@ def _write_unconfirmed(transaction: Transaction, rows: Sequence[Any]) -> None:
             key=f"unconfirmed-{position}",
             label=label_of(row) or "?",
             fields={},
-            status=verdict.status
-            if verdict.verdict_source == VerdictSource.UNANIMOUS
-            else ItemStatus.UNKNOWN,
+            status=verdict.status if verdict.verdict_source == VerdictSource.UNANIMOUS else ItemStatus.UNKNOWN,
             reason=verdict.reason,
             protocol=verdict.protocol,
             evidence=row if isinstance(row, dict) else {"row": row},

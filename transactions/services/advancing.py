@@ -34,9 +34,7 @@ class Opening:
     auxiliary: Mapping[str, Any] = field(default_factory=dict)
 
 
-def open_transaction(
-    conversation: Conversation, opening: Opening, rules: Rules, *, turn: Turn
-) -> Transaction:
+def open_transaction(conversation: Conversation, opening: Opening, rules: Rules, *, turn: Turn) -> Transaction:
     """A new, clean transaction that goes on in the same commit as far as it can (runtime.md §2, §6.6)."""
     transaction = Transaction.objects.create(
         conversation=conversation,
@@ -187,9 +185,7 @@ def question_for(rules: Rules, name: str, locale: str) -> str:
 def retarget(transaction: Transaction, definitions_rules: Rules, tool: str) -> Rules:
     """The rules of ``tool``; values stay only if its schema declares them (runtime.md §7)."""
     rules = rules_for(definitions_rules.definitions, tool)
-    kept = {
-        name: held for name, held in transaction.arguments.items() if rules.tool.argument(name) is not None
-    }
+    kept = {name: held for name, held in transaction.arguments.items() if rules.tool.argument(name) is not None}
     change(
         transaction,
         tool=tool,

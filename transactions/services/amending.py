@@ -36,9 +36,7 @@ def keep_only(
     kept = [item.label for item in items_at_stake(transaction) if item.eligible]
     if not kept:
         empty = ReasonCode.EMPTY_SET
-        ending.end(
-            conversation, transaction, Status.CANCELLED, reason_code=empty, rule=rule, turn=turn, actor="user"
-        )
+        ending.end(conversation, transaction, Status.CANCELLED, reason_code=empty, rule=rule, turn=turn, actor="user")
         return
     array = only_array_argument(rules.tool)
     arguments = _without(transaction.arguments, array, left_out, turn)
@@ -60,9 +58,7 @@ def change_values(
     before = _snapshot(transaction)
     _replace(confirmation)
     transaction.items.all().delete()
-    changed = {
-        name: {"value": v, "source": "user_change", "turn_id": str(turn.pk)} for name, v in values.items()
-    }
+    changed = {name: {"value": v, "source": "user_change", "turn_id": str(turn.pk)} for name, v in values.items()}
     change(transaction, before_change=before, keep_items=None, arguments={**transaction.arguments, **changed})
     if rules.policy.pre_validation.enabled:
         start_validation(conversation, transaction, turn=turn, rule=rule)
@@ -159,9 +155,7 @@ def _replace(confirmation: Confirmation) -> None:
     Confirmation.objects.filter(pk=confirmation.pk).update(status=ConfirmationStatus.REPLACED)
 
 
-def _without(
-    arguments: Mapping[str, Any], array: str | None, left_out: Sequence[Item], turn: Turn
-) -> dict[str, Any]:
+def _without(arguments: Mapping[str, Any], array: str | None, left_out: Sequence[Item], turn: Turn) -> dict[str, Any]:
     """The arguments with the excluded elements taken out of the only array."""
     held = arguments.get(array) if array else None
     if array is None or held is None or not isinstance(held["value"], list):

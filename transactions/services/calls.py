@@ -53,18 +53,14 @@ def action_arguments(conversation: Conversation, transaction: Transaction, rules
     mapping = rules.definitions.mapping(rules.tool.name)
     fixed = {name for key, name in mapping.map.items() if key in conversation.identity}
     known = {
-        name: value
-        for name, value in transaction.known.items()
-        if name not in fixed or name in rules.policy.requires
+        name: value for name, value in transaction.known.items() if name not in fixed or name in rules.policy.requires
     }
     return sendable_arguments(rules.tool, {**identity, **known}, judged_items_of(transaction))
 
 
 def items_at_stake(transaction: Transaction) -> list[Item]:
     """The effective set with what the validator marked ineligible, in order; not what the user took out."""
-    return list(
-        transaction.items.filter(unconfirmed=False).exclude(status=ItemStatus.EXCLUDED).order_by("position")
-    )
+    return list(transaction.items.filter(unconfirmed=False).exclude(status=ItemStatus.EXCLUDED).order_by("position"))
 
 
 def judged_items_of(transaction: Transaction) -> Sequence[JudgedItem] | None:
@@ -80,8 +76,7 @@ def judged_items_of(transaction: Transaction) -> Sequence[JudgedItem] | None:
 def digest_of(conversation: Conversation, transaction: Transaction, rules: Rules) -> str:
     """The digest of what would be sent now (runtime.md §8)."""
     items = [
-        {"key": item.key, "fields": item.fields, "eligible": item.eligible}
-        for item in items_at_stake(transaction)
+        {"key": item.key, "fields": item.fields, "eligible": item.eligible} for item in items_at_stake(transaction)
     ]
     return digest(
         tool=rules.tool.name,

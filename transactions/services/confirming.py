@@ -44,9 +44,7 @@ def propose(
     if refusal is not None:
         ending.end(conversation, transaction, Status.REFUSED, reason_code=refusal, turn=turn, rule=rule)
     elif rules.policy.require_confirmation or must_confirm:
-        _open(
-            conversation, transaction, rules, message=message, unvalidated=unvalidated, turn=turn, rule=rule
-        )
+        _open(conversation, transaction, rules, message=message, unvalidated=unvalidated, turn=turn, rule=rule)
     else:
         digest = digest_of(conversation, transaction, rules)
         move(conversation, transaction, Status.EXECUTING, rule=rule, turn=turn)
@@ -83,9 +81,7 @@ def _free_key(transaction: Transaction, wanted: str, number: int) -> str:
     return f"{transaction.pk.hex[:12]}-{number}x" if taken else wanted
 
 
-def _holds_unsettled_item(
-    conversation: Conversation, transaction: Transaction, eligible: Sequence[Item]
-) -> bool:
+def _holds_unsettled_item(conversation: Conversation, transaction: Transaction, eligible: Sequence[Item]) -> bool:
     """Whether an item is one whose earlier outcome is still unknown (runtime.md §6.7)."""
     unsettled = Item.objects.filter(
         status=ItemStatus.UNKNOWN, transaction__tool=transaction.tool, transaction__status=Status.VERIFYING
@@ -109,9 +105,7 @@ def _open(
 ) -> None:
     text = _question(conversation, transaction, rules, message=message, unvalidated=unvalidated)
     expires_at = database_now() + timedelta(seconds=_seconds_to_answer(rules))
-    transaction.confirmations.filter(status=ConfirmationStatus.OPEN).update(
-        status=ConfirmationStatus.REPLACED
-    )
+    transaction.confirmations.filter(status=ConfirmationStatus.OPEN).update(status=ConfirmationStatus.REPLACED)
     if transaction.status == Status.AWAITING_CONFIRMATION:
         change(transaction, expires_at=expires_at)
     else:
@@ -218,9 +212,7 @@ def _answer(
 ) -> None:
     """Use the confirmation up, once; raises ConfirmationClosed where somebody else was first."""
     now = database_now()
-    still_open = Confirmation.objects.filter(
-        pk=confirmation.pk, status=ConfirmationStatus.OPEN, expires_at__gt=now
-    )
+    still_open = Confirmation.objects.filter(pk=confirmation.pk, status=ConfirmationStatus.OPEN, expires_at__gt=now)
     if not still_open.update(status=status, answered_by=by, answered_at=now):
         raise ConfirmationClosed("this confirmation is no longer open; answer the newest one")
     decision = "confirm" if status is ConfirmationStatus.CONFIRMED else "reject"

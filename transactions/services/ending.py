@@ -58,9 +58,7 @@ def tell_finished(
 ) -> None:
     """The ``transaction.finished`` event; turns that waited for it are woken."""
     data = outcome_data(conversation, transaction)
-    record(
-        conversation, "transaction.finished", data, transaction=transaction, turn=turn, rule=rule, actor=actor
-    )
+    record(conversation, "transaction.finished", data, transaction=transaction, turn=turn, rule=rule, actor=actor)
     outbox.wake("turns", conversation.pk)
 
 

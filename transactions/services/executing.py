@@ -52,9 +52,7 @@ class Claim:
     lease: UUID
 
 
-def authorise(
-    conversation: Conversation, transaction: Transaction, digest: str, *, turn: Turn | None = None
-) -> None:
+def authorise(conversation: Conversation, transaction: Transaction, digest: str, *, turn: Turn | None = None) -> None:
     """The first attempt of the one logical call that ``digest`` names; a worker is woken after the commit."""
     attempt = _new_attempt(transaction, number=1, digest=digest, delay=0)
     record(conversation, "execution.started", {"attempt": 1}, transaction=transaction, turn=turn)
@@ -71,31 +69,25 @@ def _new_attempt(transaction: Transaction, *, number: int, digest: str, delay: f
     )
 
 
-# Claim and gate -------------------------------------------------------------------------------------------------
+# Claim and gate ------------------------------------------
 
 
 def claim(attempt_id: int) -> Claim | None:
     """Take the attempt for ``LEASE_SECONDS``; None where it is not due, taken, sent, or was claimed too often."""
     now, lease = database_now(), uuid4()
-    due = Attempt.objects.filter(
-        pk=attempt_id, status=AttemptStatus.READY, due_at__lte=now, claims__lt=CLAIM_LIMIT
-    )
+    due = Attempt.objects.filter(pk=attempt_id, status=AttemptStatus.READY, due_at__lte=now, claims__lt=CLAIM_LIMIT)
     free = due.filter(Q(leased_until=None) | Q(leased_until__lte=now))
     until = now + timedelta(seconds=settings.LEASE_SECONDS)
     if not free.update(lease=lease, leased_until=until, claims=F("claims") + 1):
         return None
-    conversation_id = Attempt.objects.values_list("transaction__conversation_id", flat=True).get(
-        pk=attempt_id
-    )
+    conversation_id = Attempt.objects.values_list("transaction__conversation_id", flat=True).get(pk=attempt_id)
     return Claim(attempt_id, conversation_id, lease)
 
 
 def renew(claim: Claim) -> None:
     """Keep the lease while the call runs."""
     until = database_now() + timedelta(seconds=settings.LEASE_SECONDS)
-    Attempt.objects.filter(pk=claim.attempt_id, lease=claim.lease, status=AttemptStatus.SENT).update(
-        leased_until=until
-    )
+    Attempt.objects.filter(pk=claim.attempt_id, lease=claim.lease, status=AttemptStatus.SENT).update(leased_until=until)
 
 
 @atomic
@@ -136,9 +128,7 @@ def gate(claim: Claim) -> Call | None:
 
 def _held(claim: Claim) -> tuple[Conversation, Attempt]:
     conversation = hold(claim.conversation_id)
-    attempt = (
-        Attempt.objects.select_related("transaction").filter(pk=claim.attempt_id, lease=claim.lease).first()
-    )
+    attempt = Attempt.objects.select_related("transaction").filter(pk=claim.attempt_id, lease=claim.lease).first()
     if attempt is None:
         raise LeaseLost(f"attempt {claim.attempt_id} was taken over by another worker")
     return conversation, attempt
@@ -160,7 +150,7 @@ def _call(conversation: Conversation, transaction: Transaction, rules: Rules, at
     )
 
 
-# What came of it ------------------------------------------------------------------------------------------------
+# What came of it ------------------------------------------
 
 
 @atomic
@@ -259,7 +249,7 @@ def _end_unexecuted(
     ending.tell_finished(conversation, transaction)
 
 
-# What the sweeper finds -----------------------------------------------------------------------------------------
+# What the sweeper finds ------------------------------------------
 
 
 @atomic

@@ -27,16 +27,12 @@ class Received:
 
 
 @atomic
-def receive_message(
-    conversation_id: UUID, *, client_message_id: str, text: str, seen_seq: int | None
-) -> Received:
+def receive_message(conversation_id: UUID, *, client_message_id: str, text: str, seen_seq: int | None) -> Received:
     """Store a text once per client message id, and have it handled after the commit."""
     conversation = hold(conversation_id)
     if known := _known(conversation, client_message_id):
         return known
-    event = record(
-        conversation, "user.message", {"text": text, "client_message_id": client_message_id}, actor="user"
-    )
+    event = record(conversation, "user.message", {"text": text, "client_message_id": client_message_id}, actor="user")
     turn = _store(conversation, client_message_id, seq=event.seq or 0, text=text, seen_seq=seen_seq)
     event.turn = turn
     event.save(update_fields=["turn"])
@@ -87,9 +83,7 @@ def _apply(
         case Invalid(reason=reason):
             raise InvalidItems(reason)
         case Plain():
-            confirming.confirm(
-                conversation, confirmation, rule=Rule.CONFIRMATION_BUTTON, by="button", turn=turn
-            )
+            confirming.confirm(conversation, confirmation, rule=Rule.CONFIRMATION_BUTTON, by="button", turn=turn)
         case Subset(keep=keep):
             amending.keep_only(conversation, confirmation, keep, rule=Rule.CONFIRMATION_BUTTON, turn=turn)
 

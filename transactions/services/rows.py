@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models import F
-
 from tooling.cleaning import clean_json
+
 from transactions import outbox
 from transactions.core.errors import StaleTransaction
 from transactions.core.statuses import Rule, Status, check_move, is_final
@@ -34,11 +34,7 @@ def hold(conversation_id: UUID) -> Conversation:
     Every verb takes this lock first, so the verbs of one conversation happen one after the other and cannot deadlock.
     """
     if connection.features.has_select_for_update:
-        return (
-            Conversation.objects.select_for_update(of=("self",))
-            .select_related("channel")
-            .get(pk=conversation_id)
-        )
+        return Conversation.objects.select_for_update(of=("self",)).select_related("channel").get(pk=conversation_id)
     return Conversation.objects.select_related("channel").get(pk=conversation_id)
 
 
@@ -81,18 +77,14 @@ def record(
 
 def check_unmoved(transaction: Transaction) -> None:
     """Raise StaleTransaction if the row moved since it was read; changes nothing."""
-    same = Transaction.objects.filter(
-        pk=transaction.pk, status=transaction.status, revision=transaction.revision
-    )
+    same = Transaction.objects.filter(pk=transaction.pk, status=transaction.status, revision=transaction.revision)
     if not same.exists():
         raise StaleTransaction(f"{transaction} is no longer {transaction.status}; reload and decide again")
 
 
 def change(transaction: Transaction, **fields: Any) -> None:
     """Write ``fields`` under the guard of status and revision, and raise the revision; or raise StaleTransaction."""
-    held = Transaction.objects.filter(
-        pk=transaction.pk, status=transaction.status, revision=transaction.revision
-    )
+    held = Transaction.objects.filter(pk=transaction.pk, status=transaction.status, revision=transaction.revision)
     if not held.update(revision=F("revision") + 1, **fields):
         raise StaleTransaction(f"{transaction} is no longer {transaction.status}; reload and decide again")
     transaction.revision += 1

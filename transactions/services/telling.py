@@ -50,9 +50,7 @@ def outcome_data(conversation: Conversation, transaction: Transaction) -> dict[s
     }
 
 
-def _text(
-    conversation: Conversation, transaction: Transaction, items: list[Item], unconfirmed: list[str]
-) -> str:
+def _text(conversation: Conversation, transaction: Transaction, items: list[Item], unconfirmed: list[str]) -> str:
     rules = rules_of(transaction)
     return reply.render_result(
         Status(transaction.status),
@@ -67,9 +65,7 @@ def _text(
 
 
 def as_reply_item(item: Item) -> ReplyItem:
-    return ReplyItem(
-        label=item.label, status=ItemStatus(item.status), reason=item.reason, protocol=item.protocol
-    )
+    return ReplyItem(label=item.label, status=ItemStatus(item.status), reason=item.reason, protocol=item.protocol)
 
 
 def argument_texts(rules: Rules, arguments: Mapping[str, Any], locale: str) -> list[tuple[str, str]]:

@@ -36,9 +36,7 @@ def claim_turns(conversation_id: UUID) -> Handling | None:
     rows = Conversation.objects.filter(pk=conversation_id)
     free = rows.filter(Q(turns_leased_until=None) | Q(turns_leased_until__lte=now))
     until = now + timedelta(seconds=settings.LEASE_SECONDS)
-    return (
-        Handling(conversation_id, lease) if free.update(turns_lease=lease, turns_leased_until=until) else None
-    )
+    return Handling(conversation_id, lease) if free.update(turns_lease=lease, turns_leased_until=until) else None
 
 
 def renew(handling: Handling) -> None:

@@ -96,9 +96,7 @@ def _call(transaction: Transaction, rules: Rules) -> Call:
 def renew(validation: Validation) -> None:
     """Keep the lease while the validator is called."""
     until = database_now() + timedelta(seconds=settings.LEASE_SECONDS)
-    Transaction.objects.filter(pk=validation.transaction_id, lease=validation.lease).update(
-        leased_until=until
-    )
+    Transaction.objects.filter(pk=validation.transaction_id, lease=validation.lease).update(leased_until=until)
 
 
 @atomic
@@ -123,9 +121,7 @@ def record_verdict(validation: Validation, judgement: Judgement, *, answer: Any,
     return True
 
 
-def _evidence(
-    validation: Validation, judgement: Judgement, *, answer: Any, error: str | None
-) -> dict[str, Any]:
+def _evidence(validation: Validation, judgement: Judgement, *, answer: Any, error: str | None) -> dict[str, Any]:
     items = getattr(judgement, "items", None)
     return {
         "tool": validation.rules.policy.pre_validation.tool,
@@ -161,9 +157,7 @@ def _apply(conversation: Conversation, transaction: Transaction, rules: Rules, j
             _go_on(conversation, transaction, rules, judgement)
 
 
-def _ask_anew(
-    conversation: Conversation, transaction: Transaction, rules: Rules, judgement: NeedsParameter
-) -> None:
+def _ask_anew(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: NeedsParameter) -> None:
     cleared = {judgement.parameter, *judgement.clear}
     kept = {name: held for name, held in transaction.arguments.items() if name not in cleared}
     move(
@@ -193,16 +187,16 @@ def _refuse(conversation: Conversation, transaction: Transaction, rules: Rules, 
     )
 
 
-def _redirect(
-    conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Redirect
-) -> None:
+def _redirect(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Redirect) -> None:
     target = rules.definitions.tools.get(judgement.target_tool)
     refusal: ReasonCode | None = None
     if transaction.redirected:
         refusal = ReasonCode.VALIDATION_LOOP
-    elif target is None or not catalog.is_available(target.name):
-        refusal = ReasonCode.INVALID_TARGET
-    elif rules.definitions.policy(target.name).operation_type is OperationType.INTERNAL:
+    elif (
+        target is None
+        or not catalog.is_available(target.name)
+        or rules.definitions.policy(target.name).operation_type is OperationType.INTERNAL
+    ):
         refusal = ReasonCode.INVALID_TARGET
     if refusal or target is None:
         end(conversation, transaction, Status.REFUSED, reason_code=refusal or ReasonCode.INVALID_TARGET)
