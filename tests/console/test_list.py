@@ -110,6 +110,14 @@ def test_what_the_user_left_out_is_told_apart(operator):
     assert "1 of 1 item completed, 1 left out" in page
 
 
+def test_what_was_never_tried_is_not_called_a_failure(operator):
+    a_transaction(Status.CANCELLED, items=[("A", ItemStatus.NOT_EXECUTED), ("B", ItemStatus.INELIGIBLE)])
+
+    page = operator.get(URL, headers=ENGLISH).content.decode()
+
+    assert "0 of 2 items completed, 1 not eligible, 1 not executed" in page
+
+
 def test_names_from_outside_are_text_and_never_markup(operator):
     evil = "<script>alert(1)</script>"
     a_transaction(tool=evil, conversation=a_conversation(identity={"customer_key": '"><img src=x>'}))

@@ -12,7 +12,7 @@ from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from transactions.api.counts import Counts, counts_of
+from transactions.api.counts import counts_of
 from transactions.console import labels
 from transactions.console.labels import Badge, Text
 from transactions.core.statuses import ItemStatus, ReviewState
@@ -144,13 +144,21 @@ MARK_ORDER = (
     ItemStatus.PENDING,
 )
 
+REST_ORDER = (
+    ItemStatus.FAILED,
+    ItemStatus.INELIGIBLE,
+    ItemStatus.NOT_EXECUTED,
+    ItemStatus.UNKNOWN,
+    ItemStatus.EXCLUDED,
+)
+
 
 def items_of(tally: Mapping[str, int]) -> Items:
     """Sum up item status → number; what the user left out is told apart from the rest."""
     counts = counts_of(tally)
     asked = counts.total - counts.excluded
     each = [labels.ITEMS[status] for status in MARK_ORDER for _n in range(min(tally.get(status, 0), MARKS))]
-    rest = _rest(counts)
+    rest = _rest(tally)
     return Items(
         short=f"{counts.succeeded}/{asked}" if asked else "",
         sentence=", ".join([_completed(counts.succeeded, asked), *rest]) if counts.total else _("no items yet"),
@@ -165,12 +173,15 @@ def _completed(done: int, asked: int) -> str:
     return text % {"done": done, "total": asked}
 
 
-def _rest(counts: Counts) -> list[str]:
-    """The parts that did not complete, each in words with its number."""
+def _rest(tally: Mapping[str, int]) -> list[str]:
+    """What did not complete, finer than the counts of the API: only a real failure is called one."""
+    failed, ineligible, not_executed, unknown, excluded = (tally.get(status, 0) for status in REST_ORDER)
     parts = [
-        (counts.failed, ngettext("%(n)d failed", "%(n)d failed", counts.failed)),
-        (counts.unknown, ngettext("%(n)d with unknown outcome", "%(n)d with unknown outcome", counts.unknown)),
-        (counts.excluded, ngettext("%(n)d left out", "%(n)d left out", counts.excluded)),
+        (failed, ngettext("%(n)d failed", "%(n)d failed", failed)),
+        (ineligible, ngettext("%(n)d not eligible", "%(n)d not eligible", ineligible)),
+        (not_executed, ngettext("%(n)d not executed", "%(n)d not executed", not_executed)),
+        (unknown, ngettext("%(n)d with unknown outcome", "%(n)d with unknown outcome", unknown)),
+        (excluded, ngettext("%(n)d left out", "%(n)d left out", excluded)),
     ]
     return [text % {"n": number} for number, text in parts if number]
 
