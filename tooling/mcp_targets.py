@@ -1,0 +1,109 @@
+"""Where a server really is: references to the environment resolved, and what this installation does not connect to."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from tooling.gateway import NotSent
+from tooling.specs import ServerSpec, Transport
+
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A server with its secrets in place: one pooled client each. Never printed or logged."""
+
+    transport: Transport
+    endpoint: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    command: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+
+
+class _Unset(Exception):
+    """The variable that a reference names is not set; the argument is its name."""
+
+
+def target_of(server: ServerSpec, environment: Mapping[str, str] = os.environ) -> Target | NotSent:
+    """The target of ``server``, or why it is not connected to however often one tries (contracts.md §5)."""
+    try:
+        headers, env = _resolved(server.headers, environment), _resolved(server.env, environment)
+    except _Unset as unset:
+        return NotSent(f"environment variable {unset} is not set", again=False)
+    if server.transport == Transport.STDIO:
+        return _child(server, env, environment)
+    refusal = _refusal_of_endpoint(server.endpoint, is_production=is_production(environment))
+    if refusal:
+        return NotSent(refusal, again=False)
+    return Target(Transport.STREAMABLE_HTTP, endpoint=server.endpoint, headers=headers)
+
+
+def is_production(environment: Mapping[str, str] = os.environ) -> bool:
+    return environment.get("ENVIRONMENT", "development") == "production"
+
+
+def refusal_of_addresses(endpoint: str) -> str:
+    """Why production does not connect to what the name in ``endpoint`` stands for; empty where it does.
+
+    Asks the name service and may take its time.
+    """
+    parts = urlsplit(endpoint)
+    try:
+        found = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
+    except OSError:
+        return ""  # connecting fails on its own, and may succeed later
+    return next(filter(None, (_refusal_of_address(str(entry[4][0])) for entry in found)), "")
+
+
+def _resolved(values: Mapping[str, str], environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    def value(found: re.Match[str]) -> str:
+        held = environment.get(found[1], "")
+        if not held:
+            raise _Unset(found[1])
+        return held
+
+    return tuple((name, _REFERENCE.sub(value, text)) for name, text in sorted(values.items()))
+
+
+def _child(server: ServerSpec, env: tuple[tuple[str, str], ...], environment: Mapping[str, str]) -> Target | NotSent:
+    allowed = [command.strip() for command in environment.get("MCP_STDIO_COMMANDS", "").split(",")]
+    if not server.command or server.command not in allowed:
+        return NotSent(f'command "{server.command}" is not in MCP_STDIO_COMMANDS', again=False)
+    whole = {"PATH": environment.get("PATH", os.defpath)} | dict(env)
+    return Target(Transport.STDIO, command=(server.command, *server.args), env=tuple(sorted(whole.items())))
+
+
+def _refusal_of_endpoint(endpoint: str, *, is_production: bool) -> str:
+    try:
+        parts = urlsplit(endpoint)
+        is_address = bool(parts.hostname) and parts.scheme in ("http", "https") and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        return "the endpoint is not an http or https address"
+    if not is_production:
+        return ""
+    if parts.scheme != "https":
+        return "production connects to https endpoints only"
+    host = str(parts.hostname).rstrip(".").lower()
+    if host == "localhost" or host.endswith(".localhost"):
+        return "production does not connect to its own machine"
+    return _refusal_of_address(host)
+
+
+def _refusal_of_address(host: str) -> str:
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return ""
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    if mapped.is_loopback or mapped.is_unspecified:
+        return "production does not connect to its own machine"
+    return "production does not connect to link-local addresses" if mapped.is_link_local else ""
