@@ -1,5 +1,6 @@
 """Every page and endpoint of the product."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
@@ -16,6 +17,7 @@ handler500 = "transactions.api.problems.server_error"
 urlpatterns = [
     path("", home, name="home"),
     path("demo/", demo, name="demo"),
+    path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}console/icon.svg"), name="favicon"),
     path("login/", ThrottledLoginView.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("i18n/", include("django.conf.urls.i18n")),

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from transactions.core.ledger import Counts
 from transactions.core.statuses import ItemStatus as I
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """``total`` includes excluded items; rows that nobody confirmed are not counted (runtime.md §4a.4)."""
-
-    total: int
-    succeeded: int
-    failed: int
-    unknown: int
-    excluded: int
-
-
 def counts_of(tally: Mapping[str, int]) -> Counts:
-    """From item status → number; INELIGIBLE and NOT_EXECUTED count as failed (runtime.md §4a.6)."""
+    """From item status → number, as it stands: what is still open is in ``total`` only.
+
+    INELIGIBLE and NOT_EXECUTED count as failed (runtime.md §4a.6); rows that nobody confirmed are not in ``tally``.
+    """
     return Counts(
         total=sum(tally.values()),
         succeeded=tally.get(I.SUCCEEDED, 0),

@@ -35,8 +35,12 @@ class TransactionFilters(django_filters.FilterSet):  # type: ignore[misc]  # dja
     tool = django_filters.CharFilter(label=_("tool"))
     channel = django_filters.CharFilter(field_name="conversation__channel__key", label=_("channel"))
     conversation = django_filters.UUIDFilter(field_name="conversation_id", label=_("conversation"))
-    created_after = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
-    created_before = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
+    created_after = django_filters.IsoDateTimeFilter(
+        field_name="created_at", lookup_expr="gte", label=_("created after")
+    )
+    created_before = django_filters.IsoDateTimeFilter(
+        field_name="created_at", lookup_expr="lt", label=_("created before")
+    )
     has_unknown = yes_or_no(label=_("has unknown items"))
     has_unconfirmed = yes_or_no(label=_("has unconfirmed rows"))
     review_state = django_filters.ChoiceFilter(choices=choices(ReviewState), label=_("review"))

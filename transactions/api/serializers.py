@@ -9,7 +9,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from transactions.api.counts import Counts, counts_of
+from transactions.api.counts import counts_of
+from transactions.core.ledger import Counts
 from transactions.core.statuses import AttemptStatus, ConfirmationStatus, ItemStatus, ReviewState, Status
 from transactions.models import Transaction
 

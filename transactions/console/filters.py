@@ -66,7 +66,9 @@ class ConsoleFilters(TransactionFilters):
     """``TransactionFilters`` with words instead of codes, plus ``status=open``, ``period`` and ``q``."""
 
     status = django_filters.ChoiceFilter(
-        method=narrow_status, choices=[(OPEN, OPEN), *((status.value, status.value) for status in Status)]
+        method=narrow_status,
+        choices=[(OPEN, OPEN), *((status.value, status.value) for status in Status)],
+        label=_("Status"),
     )
     q = django_filters.CharFilter(method=search, label=_("Search"), max_length=200)
     tool = django_filters.ChoiceFilter(choices=tool_choices, label=_("Tool"), empty_label=_("any"))
@@ -92,5 +94,5 @@ class ConsoleFilters(TransactionFilters):
 
 
 def wrong_filters(filters: Any) -> list[str]:
-    """The names of the filters whose values cannot be read; the page leaves them out and says so."""
-    return sorted(filters.form.errors)
+    """What the filters are called whose values cannot be read; the page leaves them out and says so."""
+    return sorted(str(filters.form[name].label or name) for name in filters.form.errors)
