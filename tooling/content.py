@@ -65,6 +65,8 @@ def to_plain(value: Any) -> JSON:
             return {key: to_plain(value[key]) for key in sorted(value)}
         case tuple() | list():
             return [to_plain(one) for one in value]
+        case float():
+            return value + 0.0  # Negative zero is zero; PostgreSQL keeps no difference either.
         case _:
             return value
 

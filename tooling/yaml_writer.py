@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
@@ -27,6 +28,8 @@ from tooling.specs import (
 from tooling.yaml_scalars import plain_value
 
 Keys = dict[str, JSON]
+ODD_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""Line breaks that survive only as escapes."""
 UNITS = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
@@ -37,7 +40,8 @@ class _Dumper(yaml.SafeDumper):
         return True
 
     def represent_text(self, text: str) -> yaml.Node:
-        style = None if isinstance(plain_value(text), str) else '"'
+        is_text = isinstance(plain_value(text), str) and not ODD_BREAKS.search(text)
+        style = None if is_text else '"'
         return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

@@ -24,7 +24,7 @@ def hash_of(one: Definitions) -> str:
     return content.digest(content.canonical(content.to_content(one)))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=50, deadline=None, suppress_health_check=SLOW)
 @given(definitions())
 def test_any_set_survives_export_and_import(original: Definitions):
     assert [one for one in check(original, stdio_commands=COMMANDS) if one.is_error] == []
@@ -36,7 +36,7 @@ def test_any_set_survives_export_and_import(original: Definitions):
     assert hash_of(reading.definitions) == hash_of(original)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=50, deadline=None, suppress_health_check=SLOW)
 @given(definitions())
 def test_any_set_survives_the_content_of_a_release(original: Definitions):
     text = content.canonical(content.to_content(original))
