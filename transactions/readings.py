@@ -165,16 +165,23 @@ class Reader:
         *,
         hints: Mapping[str, str] | None = None,
     ) -> Extraction | Failed:
-        context = {
-            "message": self.situation.turn.text,
-            "last_assistant_message": self.situation.last_assistant,
-            "locale": self.situation.conversation.locale,
-        }
-        request = extraction_request(rules.tool, pending, known, hints=hints or {}, **context)
+        message, last = self.situation.turn.text, self.situation.last_assistant
+        locale = self.situation.conversation.locale
+        request = extraction_request(
+            rules.tool,
+            pending,
+            known,
+            message=message,
+            last_assistant_message=last,
+            locale=locale,
+            hints=hints or {},
+        )
         answer = self._ask(component, request, extraction_schema(rules.tool, pending), rules)
         if isinstance(answer, Failed):
             return answer
-        read = read_extraction(answer.value, rules.tool, pending, **context)
+        read = read_extraction(
+            answer.value, rules.tool, pending, message=message, last_assistant_message=last, locale=locale
+        )
         if isinstance(read, Unreadable):
             return self._unreadable(component, read)
         self.evidence[component] = {

@@ -36,7 +36,10 @@ BATCH = 200
 def run_once() -> int:
     """Do everything that is due, here and now, one after the other; how many pieces there were."""
     now = database_now()
-    pieces = [*_on_rows(now), *(partial(outbox.runner(work), key) for work, key in _with_calls(now))]
+    pieces: list[Callable[[], object]] = [
+        *_on_rows(now),
+        *(partial(outbox.runner(work), key) for work, key in _with_calls(now)),
+    ]
     for piece in pieces:
         _run(piece)
     return len(pieces)

@@ -48,6 +48,11 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         PORTUGUESE: "Assim que eu tiver a confirmação, aviso você por aqui.",
         ENGLISH: "I will let you know here as soon as it is confirmed.",
     },
+    "found": {PORTUGUESE: "Encontrei isto:", ENGLISH: "Here is what I found:"},
+    "found.many": {PORTUGUESE: "Encontrei {total} itens:", ENGLISH: "Here are the {total} items I found:"},
+    "not_found_out": {PORTUGUESE: "não consegui consultar", ENGLISH: "I could not look it up"},
+    "yes": {PORTUGUESE: "sim", ENGLISH: "yes"},
+    "no": {PORTUGUESE: "não", ENGLISH: "no"},
     "failed": {
         PORTUGUESE: "Desculpe, não foi possível atender à sua solicitação.",
         ENGLISH: "Sorry, your request did not go through.",

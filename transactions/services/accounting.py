@@ -11,7 +11,6 @@ from transactions.core.outcomes import (
     ItemOutcome,
     Ledger,
     account,
-    confirmed_item,
     envelope_of,
     label_of,
     multi_item_status_of,
@@ -138,14 +137,14 @@ def _write_unconfirmed(transaction: Transaction, rows: Sequence[Any]) -> None:
     position = max((item.position for item in transaction.items.all()), default=0)
     for row in rows:
         position += 1
-        verdict = account([confirmed_item("row", {})], [row], verdict=None).outcomes[0]
+        verdict = account(None, [row]).outcomes[0]
         Item.objects.create(
             transaction=transaction,
             position=position,
             key=f"unconfirmed-{position}",
             label=label_of(row) or "?",
             fields={},
-            status=verdict.status if verdict.verdict_source == VerdictSource.UNANIMOUS else ItemStatus.UNKNOWN,
+            status=verdict.status,
             reason=verdict.reason,
             protocol=verdict.protocol,
             evidence=row if isinstance(row, dict) else {"row": row},

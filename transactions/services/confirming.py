@@ -132,7 +132,8 @@ def _open(
 
 
 def _seconds_to_answer(rules: Rules) -> int:
-    return min(settings.CONFIRMATION_SECONDS, rules.policy.expires_after or settings.CONFIRMATION_SECONDS)
+    limit: int = settings.CONFIRMATION_SECONDS
+    return min(limit, rules.policy.expires_after or limit)
 
 
 def _question(

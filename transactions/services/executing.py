@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -208,7 +209,7 @@ def record_no_answer(claim: Claim, outcome: NoAnswer) -> None:
     verify(conversation, transaction)
 
 
-def verify(conversation: Conversation, transaction: Transaction, **fields: object) -> None:
+def verify(conversation: Conversation, transaction: Transaction, **fields: Any) -> None:
     """EXECUTING → VERIFYING, told as being verified; operators are asked to look."""
     move(
         conversation,
@@ -224,7 +225,7 @@ def verify(conversation: Conversation, transaction: Transaction, **fields: objec
     outbox.wake("turns", conversation.pk)
 
 
-def _move_attempt(attempt: Attempt, new: AttemptStatus, **fields: object) -> None:
+def _move_attempt(attempt: Attempt, new: AttemptStatus, **fields: Any) -> None:
     check_move(AttemptStatus(attempt.status), new)
     Attempt.objects.filter(pk=attempt.pk, status=attempt.status).update(status=new, **fields)
     attempt.status = new

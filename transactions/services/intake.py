@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
@@ -99,7 +99,7 @@ def _store(
     *,
     seq: int,
     text: str = "",
-    answer: dict[str, object] | None = None,
+    answer: Mapping[str, object] | None = None,
     seen_seq: int | None = None,
 ) -> Turn:
     return Turn.objects.create(
@@ -115,10 +115,11 @@ def _store(
 
 def _open_confirmation(conversation: Conversation, confirmation_id: str) -> Confirmation:
     """The open confirmation with this id; unknown ids and those of other conversations are answered alike."""
+    closed = ConfirmationClosed("this confirmation is no longer open; answer the newest one")
     try:
         wanted = UUID(confirmation_id)
-    except ValueError:
-        wanted = None
+    except ValueError as error:
+        raise closed from error
     confirmation = (
         Confirmation.objects.select_related("transaction")
         .filter(
@@ -130,5 +131,5 @@ def _open_confirmation(conversation: Conversation, confirmation_id: str) -> Conf
         .first()
     )
     if confirmation is None:
-        raise ConfirmationClosed("this confirmation is no longer open; answer the newest one")
+        raise closed
     return confirmation

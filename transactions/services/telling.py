@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from tooling.specs import OperationType
 from transactions.core import reply
+from transactions.core.answers import Found, render_found
 from transactions.core.outcomes import count
 from transactions.core.reply import ReplyItem
 from transactions.core.statuses import ItemStatus, ReasonCode, Rule, Status
 from transactions.models import Conversation, Item, Transaction, Turn
 from transactions.services.calls import Rules, rules_of
 from transactions.services.rows import record
+
+_QUERIES = (OperationType.READ_ONLY, OperationType.CONVERSATIONAL)
+"""What asks and changes nothing: the user wants to read what was found, not that it went well."""
 
 
 def say(conversation: Conversation, text: str, *, rule: Rule | str = "", turn: Turn | None = None) -> None:
@@ -52,6 +57,9 @@ def outcome_data(conversation: Conversation, transaction: Transaction) -> dict[s
 
 def _text(conversation: Conversation, transaction: Transaction, items: list[Item], unconfirmed: list[str]) -> str:
     rules = rules_of(transaction)
+    if transaction.operation_type in _QUERIES and transaction.status in (Status.SUCCESS, Status.PARTIAL_SUCCESS):
+        found = [Found(item.label, ItemStatus(item.status), item.evidence, item.reason) for item in items]
+        return render_found(found, locale=conversation.locale)
     return reply.render_result(
         Status(transaction.status),
         [as_reply_item(item) for item in items],
