@@ -198,7 +198,7 @@ class Index:
 
 
 def _identifies(name: str) -> bool:
-    return name != KEY_FIELD and name not in EVIDENCE_FIELDS
+    return name not in EVIDENCE_FIELDS
 
 
 def _is_key(name: str) -> bool:

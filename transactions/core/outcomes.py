@@ -242,8 +242,7 @@ def _name_in(row: JSON) -> tuple[tuple[str, str], ...]:
     if not isinstance(row, Mapping):
         text = identity(row)
         return (("", text),) if text else ()
-    echoed = identity(row.get(KEY_FIELD))
-    fields = identifying_fields(row) | ({KEY_FIELD: echoed} if echoed else {})
+    fields = identifying_fields(row)
     for name in (KEY_FIELD, "id", "key", "label", "name"):
         if name in fields:
             return ((name, fields[name]),)
