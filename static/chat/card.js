@@ -1,6 +1,7 @@
 // Cards of the transcript: the one question, the work in progress, and what became of every item.
 
 import { button, el, icon } from "./dom.js";
+import { readTable } from "./table.js";
 
 const FOLD = 5;
 const TICK_MS = 15_000;
@@ -24,23 +25,10 @@ const ITEM_ICON = {
 };
 const CLOSED_ICON = { confirm: "check", reject: "minus", replaced: "minus", expired: "clock", ended: "minus" };
 const WITHOUT_ITEMS = new Set(["CANCELLED", "ABANDONED", "EXPIRED"]);
-const TABLE_LINE = /^\s*([-–—•*·✓✔✗✘×?]|\d+[.)])\s/;
 
 /** A reason may be a code of the tool's; shown as words. */
-export function words(reason) {
+function words(reason) {
   return /^[a-z0-9_]+$/i.test(reason) ? reason.replaceAll("_", " ") : reason;
-}
-
-/** What a text says around the list of items that the card itself shows. */
-export function aroundItems(text, items) {
-  const labels = items.map((item) => item.label);
-  const isItem = (line) => TABLE_LINE.test(line) && labels.some((label) => line.includes(label));
-  return text
-    .split("\n")
-    .filter((line) => !isItem(line))
-    .join("\n")
-    .replace(/\n{3,}/g, "\n\n")
-    .trim();
 }
 
 /**
@@ -101,6 +89,8 @@ export class ConfirmationCard {
     const eligible = this.items.filter((item) => item.eligible !== false);
     const leftOut = this.items.filter((item) => item.eligible === false);
     const questionId = `question-${this.id}`;
+    const { around, rows } = readTable(data.text, this.items);
+    const reasonOf = (item) => rows[this.items.indexOf(item)]?.reason || words(item.reason ?? "");
     this.#kind = el("p", { class: "card-kind", tabindex: "-1" }, icon("question"), this.#texts.pending);
     this.#note = el("p", { class: "card-note", role: "status", tabindex: "-1" });
     this.#expiry = el("p", { class: "expiry" });
@@ -111,9 +101,9 @@ export class ConfirmationCard {
       "section",
       { class: "card confirmation", role: "group", "aria-labelledby": questionId },
       this.#kind,
-      el("p", { class: "card-text", id: questionId }, aroundItems(data.text, this.items)),
+      el("p", { class: "card-text", id: questionId }, around),
       eligible.length ? this.#choice(eligible) : null,
-      leftOut.length ? this.#leftOut(leftOut) : null,
+      leftOut.length ? this.#leftOut(leftOut, reasonOf) : null,
       this.#expiry,
       this.#actions,
       this.#note,
@@ -134,10 +124,11 @@ export class ConfirmationCard {
     return el("div", {}, el("p", { class: "hint choose" }, this.#texts.choose), el("ul", { class: "items choice" }, ...rows));
   }
 
-  #leftOut(items) {
-    const rows = items.map((item) =>
-      el("li", {}, el("span", {}, item.label), item.reason ? el("span", { class: "reason" }, words(item.reason)) : null),
-    );
+  #leftOut(items, reasonOf) {
+    const rows = items.map((item) => {
+      const reason = reasonOf(item);
+      return el("li", {}, el("span", {}, item.label), reason ? el("span", { class: "reason" }, reason) : null);
+    });
     return el("div", { class: "left-out" }, el("p", { class: "hint" }, this.#texts.leftOut), el("ul", { class: "items" }, ...rows));
   }
 
@@ -207,25 +198,30 @@ export class ProgressCard {
   }
 }
 
-/** What became of a transaction: every item with its outcome, reason and protocol. */
+/** What became of a transaction: every item with its outcome, reason and protocol, or what a query found. */
 export function resultCard(frame, texts, { consoleUrl = null } = {}) {
   const { status, text = "", counts = {} } = frame.data;
   const items = WITHOUT_ITEMS.has(status) ? [] : (frame.data.items ?? []);
-  const summary = items.length > 1 ? countsText(counts, texts) : "";
-  const rest = aroundItems(text, items);
+  const { around, rows } = readTable(text, items);
+  const isFound = rows.some((row) => row?.found);
+  const summary = items.length > 1 && !isFound ? countsText(counts, texts) : "";
   return el(
     "section",
     { class: "card result", "data-status": status, "aria-label": texts.status[status] ?? status },
-    el(
-      "p",
-      { class: "card-kind" },
-      icon(STATUS_ICON[status] ?? "minus"),
-      texts.status[status] ?? status,
-      summary ? el("span", { class: "counts" }, summary) : null,
-    ),
-    rest ? el("p", { class: "card-text" }, rest) : null,
-    items.length ? itemList(items, texts) : null,
+    isFound ? null : heading(status, summary, texts),
+    around ? el("p", { class: "card-text" }, around) : null,
+    items.length ? itemList(items, rows, texts) : null,
     consoleUrl ? el("a", { class: "console-link", href: consoleUrl }, texts.console) : null,
+  );
+}
+
+function heading(status, summary, texts) {
+  return el(
+    "p",
+    { class: "card-kind" },
+    icon(STATUS_ICON[status] ?? "minus"),
+    texts.status[status] ?? status,
+    summary ? el("span", { class: "counts" }, summary) : null,
   );
 }
 
@@ -234,19 +230,20 @@ function countsText(counts, texts) {
   return named.map((name) => texts.counts[name](counts[name])).join(", ");
 }
 
-function itemList(items, texts) {
+function itemList(items, told, texts) {
   // In a folded list what went wrong must not be what is hidden.
   const isFolded = items.length > FOLD;
-  const ordered = isFolded
-    ? [...items].sort((a, b) => (a.status === "SUCCEEDED") - (b.status === "SUCCEEDED"))
-    : items;
-  const rows = ordered.map((item) => itemRow(item, texts));
+  const rows = items.map((item, index) => itemRow(item, told[index], texts));
+  if (isFolded) rows.sort((a, b) => (a.dataset.status === "SUCCEEDED") - (b.dataset.status === "SUCCEEDED"));
   const list = el("ul", { class: "items outcomes" }, ...rows);
-  if (!isFolded) return list;
+  return isFolded ? el("div", {}, list, unfolding(rows, texts)) : list;
+}
+
+function unfolding(rows, texts) {
   const hidden = rows.slice(FOLD);
   for (const row of hidden) row.hidden = true;
   const more = button(
-    texts.showAll(items.length),
+    texts.showAll(rows.length),
     () => {
       for (const row of hidden) row.hidden = false;
       more.remove();
@@ -255,10 +252,15 @@ function itemList(items, texts) {
     },
     { class: "more" },
   );
-  return el("div", {}, list, more);
+  return more;
 }
 
-function itemRow(item, texts) {
+function itemRow(item, told, texts) {
+  if (told?.found) {
+    const details = told.found.map((line) => el("span", { class: "reason" }, line));
+    return el("li", { "data-status": item.status }, el("div", {}, el("span", { class: "item-label" }, item.label), ...details));
+  }
+  const reason = told ? told.reason : words(item.reason ?? "");
   return el(
     "li",
     { "data-status": item.status },
@@ -267,8 +269,8 @@ function itemRow(item, texts) {
       "div",
       {},
       el("span", { class: "item-label" }, item.label),
-      el("span", { class: "outcome" }, texts.item[item.status] ?? item.status),
-      item.reason ? el("span", { class: "reason" }, words(item.reason)) : null,
+      el("span", { class: "outcome" }, told?.outcome ?? texts.item[item.status] ?? item.status),
+      reason ? el("span", { class: "reason" }, reason) : null,
       item.protocol ? protocolOf(item.protocol, texts) : null,
     ),
   );

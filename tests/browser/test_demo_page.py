@@ -204,12 +204,14 @@ def test_what_anybody_says_is_shown_as_text(open_page):
 
 def test_a_question_shows_every_item_what_is_left_out_and_the_safe_choice_first(open_page):
     page = open_page()
-    ask(transaction(), of=[*items(2), *items(1, label="Tela Kids", eligible=False, reason="fidelidade_ate_30_06")])
+    text = "Confirma?\nFica de fora:\n• Tela Kids: não pode ser feito (fidelidade até 30/06)"
+    tela_kids = items(1, label="Tela Kids", eligible=False, reason="fidelidade_ate_30_06")
+    ask(transaction(), text=text, of=[*items(2), *tela_kids])
 
     card = page.get_by_role("group", name="Confirma?")
     expect(card.get_by_role("checkbox")).to_have_count(2)
     expect(card.locator(".left-out")).to_contain_text("Tela Kids")
-    expect(card.locator(".left-out")).to_contain_text("fidelidade ate 30 06")
+    expect(card.locator(".left-out")).to_have_text(re.compile("Fica de foraTela Kidsfidelidade até 30/06"))
     expect(card.get_by_role("button")).to_have_text(["Não, voltar", "Confirmar 2"])
     expect(card.locator(".expiry")).to_contain_text("Expira em 9 min")
     expect(page.get_by_label("Sua mensagem")).to_be_focused()
@@ -281,6 +283,7 @@ def test_an_answer_that_comes_too_late_closes_the_card_and_keeps_the_page_alive(
 def test_a_result_tells_every_item_with_its_outcome_reason_and_protocol(open_page):
     page = open_page()
     about = transaction()
+    rows = "• Serviço 1: feito (protocolo PRT-1)\n• Serviço 2: recusado (em separação)"
     tell("execution.started", about=about, attempt=1)
     tell("items.progress", about=about, done=1, total=3, items=[])
     expect(page.locator(".card.progress")).to_contain_text("1 de 3")
@@ -291,7 +294,7 @@ def test_a_result_tells_every_item_with_its_outcome_reason_and_protocol(open_pag
         outcome("Serviço 3", "UNKNOWN"),
         outcome("Serviço 4", "EXCLUDED"),
         status="VERIFYING",
-        text="Ainda verificando.\n- Serviço 1: concluído (PRT-1)\nAvisamos aqui.",
+        text=f"Ainda verificando.\n{rows}\nAvisamos aqui.",
         kind="transaction.verifying",
     )
 
@@ -300,11 +303,22 @@ def test_a_result_tells_every_item_with_its_outcome_reason_and_protocol(open_pag
     expect(card.locator(".card-kind")).to_contain_text("Em verificação")
     expect(card.locator(".counts")).to_have_text("1 concluído, 1 não foi possível, 1 em verificação, 1 deixado de fora")
     expect(card.locator(".card-text")).to_have_text("Ainda verificando.\nAvisamos aqui.")
-    expect(card.locator("li")).to_contain_text(["PRT-1", "em separacao", "em verificação", "deixado de fora por você"])
+    expect(card.locator("li")).to_contain_text(["feito", "em separação", "em verificação", "deixado de fora por você"])
     expect(card.get_by_role("button", name="Copiar PRT-1")).to_be_visible()
     expect(card.get_by_role("link", name="Ver no console")).to_have_attribute(
         "href", f"/console/transactions/{about.pk}/"
     )
+
+
+def test_what_a_query_found_is_shown_as_it_was_told(open_page):
+    page = open_page()
+    text = "Encontrei 2 itens:\n• Serviço 1 – preço: 9,90; status: ativo\n• Serviço 2\n   preço: 5,00\n   status: ativo"
+    finish(transaction(), outcome("Serviço 1", "SUCCEEDED"), outcome("Serviço 2", "SUCCEEDED"), text=text)
+
+    rows = page.locator(".result li")
+    expect(rows.first).to_have_text("Serviço 1preço: 9,90; status: ativo")
+    expect(rows.last).to_have_text("Serviço 2preço: 5,00status: ativo")
+    expect(page.locator(".result .outcome")).to_have_count(0)
 
 
 def test_a_long_result_is_folded_with_what_went_wrong_on_top_and_unfolds_whole(open_page):
