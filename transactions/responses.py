@@ -10,6 +10,7 @@ from django.db.transaction import atomic
 
 from tooling import catalog
 from transactions.core import precedence, reply
+from transactions.core.confirmation import effective_set, known_keys
 from transactions.core.parameters import missing
 from transactions.core.precedence import Decision, Failed
 from transactions.core.routing import AskWhich, Chosen
@@ -183,11 +184,12 @@ def _change_items(conversation: Conversation, situation: Situation, keep: tuple[
     confirmation = situation.confirmation
     if confirmation is None:
         return
-    eligible = {item["key"] for item in confirmation.items if item["eligible"]}
-    if not set(keep) <= eligible or set(keep) == eligible:
+    known = known_keys(keep, confirmation.items)
+    names_nothing_known = bool(keep) and not known
+    if names_nothing_known or set(known) == set(effective_set(confirmation.items)):
         _stay(conversation, situation, rule, None)
         return
-    amending.keep_only(conversation, confirmation, keep, rule=rule, turn=situation.turn)
+    amending.keep_only(conversation, confirmation, known, rule=rule, turn=situation.turn)
 
 
 def _end(

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
-from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
@@ -22,6 +21,7 @@ from tests.builders import (
 from transactions.core.statuses import ItemStatus, Status
 
 pytestmark = pytest.mark.django_db
+UNKNOWN = "00000000-0000-4000-8000-000000000001"
 URL = "/api/v1/transactions/"
 
 
@@ -377,7 +377,7 @@ def test_the_record_costs_the_same_queries_for_any_number_of_rows(program):
 # Errors -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [f"{URL}{uuid4()}/", f"{URL}not-a-uuid/", "/api/v1/nothing/", "/api/"])
+@pytest.mark.parametrize("path", [f"{URL}{UNKNOWN}/", f"{URL}not-a-uuid/", "/api/v1/nothing/", "/api/"])
 def test_what_does_not_exist_is_a_problem_without_hints(program, path):
     response = program.get(path)
 

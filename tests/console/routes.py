@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from uuid import uuid4
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-SAMPLES = {"uuid": str(uuid4()), "int": "7", "str": "sample", "slug": "sample", "path": "sample"}
+UNKNOWN = "00000000-0000-4000-8000-000000000001"
+SAMPLES = {"uuid": UNKNOWN, "int": "7", "str": "sample", "slug": "sample", "path": "sample"}
 
 
 @dataclass(frozen=True)

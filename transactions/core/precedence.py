@@ -253,6 +253,9 @@ def _read_reply(said: Said, readings: Readings, setting: Setting) -> Decision | 
             return Stay(Rule.CONFIRMATION_OTHER, reply.question)
         case "reject":
             return Reject(Rule.CONFIRMATION_READ_REJECT)
+        case "change_items" if reply.values and not reply.keep_item_keys:
+            # An addition is a new full value of the parameter (§6.5).
+            return ChangeParameters(Rule.CONFIRMATION_CHANGE_ITEMS, reply.values)
         case "change_items" if reply.keep_item_keys is not None:
             return ChangeItems(Rule.CONFIRMATION_CHANGE_ITEMS, tuple(reply.keep_item_keys))
         case "change_parameters" if reply.values:

@@ -15,6 +15,7 @@ from django.db.transaction import atomic
 from tooling import catalog
 from tooling.gateway import Call
 from tooling.specs import OperationType
+from transactions.core.parameters import missing
 from transactions.core.prevalidation import (
     JudgedItem,
     Judgement,
@@ -22,6 +23,7 @@ from transactions.core.prevalidation import (
     Passed,
     Redirect,
     Refused,
+    refusal_of,
     validator_arguments,
 )
 from transactions.core.statuses import ReasonCode, Status
@@ -203,12 +205,14 @@ def _redirect(conversation: Conversation, transaction: Transaction, rules: Rules
         return
     _resolve(transaction, judgement.arguments)
     new_rules = retarget(transaction, rules, target.name)
-    missing_some = any(name not in transaction.known for name in new_rules.policy.requires)
-    if missing_some:
+    unmet = refusal_of(judgement.items, new_rules.policy)
+    if missing(new_rules.policy.requires, transaction.known):
         move(conversation, transaction, Status.COLLECTING_PARAMETERS, rule="runtime.md §7")
         ask(conversation, transaction, new_rules, turn=None)
     elif new_rules.policy.pre_validation.enabled:
         start_validation(conversation, transaction, turn=None)
+    elif unmet is not None:
+        _refuse(conversation, transaction, new_rules, unmet)
     else:
         confirming.propose(
             conversation,

@@ -36,9 +36,7 @@ class Command(BaseCommand):
             "--jwt-secret-env", default="", metavar="NAME", help="the variable with the key of user tokens"
         )
         create.add_argument("--anonymous", action="store_true", help="accept users without a token")
-        create.add_argument(
-            "--allow-no-origin", action="store_true", help="accept clients that send no Origin header"
-        )
+        create.add_argument("--allow-no-origin", action="store_true", help="accept clients that send no Origin header")
         create.add_argument("--update", action="store_true", help="change the channel if it exists")
 
     def handle(self, *, key: str, origins: list[str], update: bool, **options: Any) -> None:
