@@ -76,6 +76,7 @@ def _read(attempt: Attempt, rules: Rules) -> tuple[Ledger, dict[str, Any]]:
         verdict=envelope["ok"],
         atomicity=rules.policy.atomicity,
         evidence=envelope["result"],
+        error=envelope["error"],
     )
     return ledger, normalised
 
