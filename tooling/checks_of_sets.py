@@ -47,7 +47,7 @@ def _all(definitions: Definitions, stdio_commands: Collection[str]) -> Findings:
         yield from _check_intent(intent, definitions)
     yield from check_router(definitions.router)
     for profile in definitions.profiles.values():
-        yield from _check_profile(profile)
+        yield from check_profile(profile)
     yield from check_workflows(definitions)
 
 
@@ -177,7 +177,7 @@ def check_router(router: RouterSpec) -> Findings:
                     yield Finding("router.phrase_ambiguous", message, (*path, key, str(number)))
 
 
-def _check_profile(profile: ProfileSpec) -> Findings:
+def check_profile(profile: ProfileSpec) -> Findings:
     path = ("profiles", profile.name)
     if profile.base_url:
         yield from check_address(profile.base_url, (*path, "base_url"), "profile.base_url")

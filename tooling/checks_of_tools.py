@@ -103,7 +103,7 @@ def _check_mapping(mapping: MappingSpec, tool: ToolSpec, requires: tuple[str, ..
     for extract in mapping.extract:
         where = (*path, "extract", extract.field)
         yield from _check_target(tool, extract.field, where, requires, "extract")
-        yield from _check_extract(extract, where)
+        yield from check_extract(extract, where)
 
 
 def _check_target(tool: ToolSpec, name: str, path: tuple[str, ...], requires: tuple[str, ...], what: str) -> Findings:
@@ -129,7 +129,7 @@ def _check_default(tool: ToolSpec, name: str, value: JSON, path: tuple[str, ...]
         yield Finding("mapping.default_enum", f'default of "{name}" is none of {allowed}', path)
 
 
-def _check_extract(extract: ExtractSpec, path: tuple[str, ...]) -> Findings:
+def check_extract(extract: ExtractSpec, path: tuple[str, ...]) -> Findings:
     if extract.source != "message":
         message = f'from: "{extract.source}" is not known; read from the message'
         yield warning("mapping.source_unknown", message, (*path, "from"))
