@@ -89,6 +89,10 @@ class Conversation(models.Model):
     turns_leased_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    class Meta:
+        verbose_name = _("conversation")
+        verbose_name_plural = _("conversations")
+
     def __str__(self) -> str:
         return str(self.id)
 
@@ -126,6 +130,8 @@ class Turn(models.Model):
     objects = TurnQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("turn")
+        verbose_name_plural = _("turns")
         constraints = [
             models.UniqueConstraint(fields=["conversation", "client_message_id"], name="one_turn_per_client_message"),
             models.UniqueConstraint(fields=["conversation", "number"], name="turns_in_order"),
@@ -186,6 +192,8 @@ class Transaction(models.Model):
     objects = TransactionQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("transaction")
+        verbose_name_plural = _("transactions")
         constraints = [
             models.UniqueConstraint(
                 fields=["conversation"],
@@ -248,6 +256,8 @@ class Item(models.Model):
     objects = ItemQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("item")
+        verbose_name_plural = _("items")
         ordering = ["transaction", "position"]
         constraints = [
             models.UniqueConstraint(fields=["transaction", "key"], name="one_item_per_key"),
@@ -284,6 +294,8 @@ class Attempt(models.Model):
     accounted_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("attempt")
+        verbose_name_plural = _("attempts")
         ordering = ["transaction", "number"]
         constraints = [
             models.UniqueConstraint(fields=["transaction", "number"], name="one_attempt_per_number"),
@@ -315,6 +327,8 @@ class Confirmation(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = _("confirmation")
+        verbose_name_plural = _("confirmations")
         ordering = ["created_at"]
         constraints = [
             models.UniqueConstraint(
@@ -351,6 +365,8 @@ class Event(models.Model):
     objects = EventQuerySet.as_manager()
 
     class Meta:
+        verbose_name = _("event")
+        verbose_name_plural = _("events")
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["conversation", "seq"], name="one_event_per_seq")]
 
@@ -363,6 +379,10 @@ class WorkerHeartbeat(models.Model):
 
     name = models.CharField(max_length=100, unique=True)
     beat_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = _("sign of life")
+        verbose_name_plural = _("signs of life")
 
     def __str__(self) -> str:
         return self.name
