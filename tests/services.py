@@ -104,6 +104,13 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def is_listening(port: int) -> bool:
+    """Whether somebody accepts connections on the loopback ``port`` now."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def wait_until(condition: Callable[[], Any], *, timeout: float = 20, what: str = "") -> Any:
     """The first true value of ``condition``; fails after ``timeout`` seconds.
 

@@ -6,6 +6,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import Any
 
 import jwt
@@ -56,14 +57,15 @@ class Chat:
 
     def _connect(self) -> ClientConnection:
         address = self.base.replace("http", "ws", 1) + self.session["ws_path"]
-        socket = connect(address, compression=None, open_timeout=20)
+        self.closing = ExitStack()
+        socket = self.closing.enter_context(connect(address, compression=None, open_timeout=20))
         after = self.events[-1]["seq"] if self.events else 0
         socket.send(json.dumps({"type": "hello", "session_token": self.session["session_token"], "after_seq": after}))
         return socket
 
     def reconnect(self) -> None:
         """Come back with ``after_seq``, as a browser does when the socket closed."""
-        self.socket.close()
+        self.close()
         self.socket = self._connect()
 
     def another_socket(self) -> "Chat":
@@ -154,7 +156,7 @@ class Chat:
         return [event["kind"] for event in self.events if event["seq"] > after]
 
     def close(self) -> None:
-        self.socket.close()
+        self.closing.close()
 
 
 def matches(data: Event, expected: Event) -> bool:

@@ -3,6 +3,7 @@
 import dataclasses
 import secrets
 import shutil
+import urllib.request
 import uuid
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import yaml
 from tests.acceptance.client import Chat, get, post, user_token
 from tests.loading import DEFINITIONS
 from tests.processes import Child, Processes
-from tests.services import free_port, wait_until
+from tests.services import free_port, is_listening, wait_until
 
 SETS = ("contas", "pedidos")
 
@@ -58,8 +59,9 @@ class Stack:
             arguments += ["--token-env", f"{name.upper()}_MCP_TOKEN", "--faults"]
             self.processes.python(name, *arguments, env=self.env)
 
-    def start_model(self, module: str = "tooling.demo.model") -> None:
-        self.processes.python("model", "-m", module, "--port", str(self.ports["model"]), env=self.env)
+    def start_model(self) -> None:
+        """The bundled offline model, as ``make demo`` starts it."""
+        self.processes.python("model", "-m", "tooling.demo.model", "--port", str(self.ports["model"]), env=self.env)
 
     def prepare(self) -> None:
         """Migrate, publish both sets with our ports, create channel and operator key."""
@@ -98,20 +100,18 @@ class Stack:
         wait_until(lambda: " ready." in worker.text(), timeout=40, what="the worker to be ready")
         return worker
 
+    def stop_workers(self) -> None:
+        """End every worker, so that the next one is the only one."""
+        for worker in self.workers:
+            worker.stop()
+
     def start_sweeper(self, **more: str) -> Child:
         return self.processes.manage("run_due", "--loop", env=self.env | more)
 
     def wait_for_helpers(self) -> None:
         """Demo servers and model answer; asked last, so that they start while the database is prepared."""
-        for name in SETS:
-            wait_until(lambda name=name: self.answers(name), timeout=40, what=f"{name} to listen")
-
-    def answers(self, name: str) -> bool:
-        try:
-            self.ledger(name)
-        except OSError:
-            return False
-        return True
+        for name in (*SETS, "model"):
+            wait_until(lambda name=name: is_listening(self.ports[name]), timeout=40, what=f"{name} to listen")
 
     # Using ----------------------------------------------------------------------------------------------------
 
@@ -121,16 +121,27 @@ class Stack:
         return Chat(self.base, locale=locale, token=token)
 
     def ledger(self, name: str) -> Any:
-        """What the server ``name`` did: its own record of effects."""
-        return get(f"http://127.0.0.1:{self.ports[name]}/admin/ledger", **self.bearer)
+        """What the server ``name`` did and was asked: its own record of effects and calls."""
+        return get(self.admin(name, "ledger"))
+
+    def calls(self, name: str, tool: str) -> list[dict[str, Any]]:
+        """The calls of ``tool`` that arrived at ``name``; ``_meta`` without the prefix of contracts.md §6."""
+        calls = [call for call in self.ledger(name)["calls"] if call["tool"] == tool]
+        return [call | {key.partition("/")[2]: value for key, value in call["meta"].items()} for call in calls]
+
+    def effects(self, name: str, **what: str) -> list[dict[str, Any]]:
+        """What really happened at ``name``, by any field of the ledger."""
+        return [effect for effect in self.ledger(name)["effects"] if what.items() <= effect.items()]
+
+    def admin(self, name: str, page: str) -> str:
+        return f"http://127.0.0.1:{self.ports[name]}/admin/{page}"
 
     def fault(self, name: str, **fault: Any) -> None:
-        status, answer = post(f"http://127.0.0.1:{self.ports[name]}/admin/faults", fault, **self.bearer)
-        assert status < 300, answer
+        status, answer = post(self.admin(name, "faults"), fault)
+        assert status == 201, answer
 
-    @property
-    def bearer(self) -> dict[str, str]:
-        return {"authorization": f"Bearer {self.token}"}
+    def clear_faults(self, name: str) -> None:
+        urllib.request.urlopen(urllib.request.Request(self.admin(name, "faults"), method="DELETE"), timeout=10).close()
 
     def transaction(self, transaction_id: str) -> dict[str, Any]:
         """The operator's view of a transaction (contracts.md §8)."""

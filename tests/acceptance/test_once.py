@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.acceptance.client import Chat, close_all
+from tests.acceptance.parts import real_parts
 from tests.acceptance.stack import Stack
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.postgres, pytest.mark.redis, pytest.mark.timeout(400)]
@@ -17,15 +18,11 @@ SOCKETS, COPIES = 8, 20
 
 @pytest.fixture(scope="module")
 def stack(module_processes, tmp_path_factory, postgres_url, redis_url):
-    stack = Stack(module_processes, tmp_path_factory.mktemp("once"), postgres_url, redis_url)
-    stack.start_servers()
-    stack.start_model()
-    stack.prepare()
-    stack.wait_for_helpers()
-    stack.serve()
-    stack.start_worker()
-    stack.start_sweeper()
-    return stack
+    folder = tmp_path_factory.mktemp("once")
+    with real_parts(module_processes, folder, database=postgres_url, redis=redis_url) as stack:
+        stack.start_worker()
+        stack.start_sweeper()
+        yield stack
 
 
 def say_yes(chat: Chat, confirmation_id: str, chance: random.Random, ids: list[str]) -> None:
@@ -60,6 +57,6 @@ def test_twenty_yeses_from_eight_sockets_execute_once(stack):
     with ThreadPoolExecutor(AT_ONCE) as pool:
         rounds = list(pool.map(lambda number: one_round(stack, number), range(ROUNDS)))
 
-    calls = [call["transaction_id"] for call in stack.calls("pedidos") if call["tool"] == "cancelar_pedidos"]
+    calls = [call["transaction_id"] for call in stack.calls("pedidos", "cancelar_pedidos")]
     assert [(executions, ends) for executions, ends, _ in rounds] == [(1, 1)] * ROUNDS
     assert sorted(calls) == sorted(transaction_id for _, _, transaction_id in rounds)

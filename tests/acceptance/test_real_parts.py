@@ -3,22 +3,18 @@
 import pytest
 
 from tests.acceptance.client import Chat, post
-from tests.acceptance.stack import Stack
+from tests.acceptance.parts import real_parts
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.postgres, pytest.mark.redis, pytest.mark.timeout(180)]
 
 
 @pytest.fixture(scope="module")
 def stack(module_processes, tmp_path_factory, postgres_url, redis_url):
-    stack = Stack(module_processes, tmp_path_factory.mktemp("real"), postgres_url, redis_url)
-    stack.start_servers()
-    stack.start_model()
-    stack.prepare()
-    stack.wait_for_helpers()
-    stack.serve()
-    stack.start_worker()
-    stack.start_sweeper()
-    return stack
+    folder = tmp_path_factory.mktemp("real")
+    with real_parts(module_processes, folder, database=postgres_url, redis=redis_url) as stack:
+        stack.start_worker()
+        stack.start_sweeper()
+        yield stack
 
 
 def test_a_confirmed_request_is_one_call_with_the_keys_of_every_item(stack):
@@ -30,14 +26,16 @@ def test_a_confirmed_request_is_one_call_with_the_keys_of_every_item(stack):
     finished = ana.wait_for("transaction.finished")
 
     transaction = stack.transaction(finished["transaction_id"])
-    calls = [call for call in stack.calls("pedidos") if call["transaction_id"] == finished["transaction_id"]]
-    actions = [call for call in calls if call["tool"] == "cancelar_pedidos"]
+    calls = stack.calls("pedidos", "cancelar_pedidos")
+    actions = [call for call in calls if call["transaction_id"] == finished["transaction_id"]]
     assert finished["data"]["status"] == transaction["status"] == "SUCCESS"
     assert len(actions) == 1
     assert actions[0]["idempotency_key"] == transaction["attempts"][0]["idempotency_key"]
     assert {item["key"] for item in actions[0]["item_keys"]} == {item["key"] for item in transaction["items"]}
     assert [item["status"] for item in transaction["items"]] == ["SUCCEEDED"] * 3
-    assert all(item["protocol"] for item in finished["data"]["items"])
+    effects = stack.effects("pedidos", transaction_id=finished["transaction_id"])
+    assert {item["protocol"] for item in finished["data"]["items"]} == {effect["protocol"] for effect in effects}
+    assert len(effects) == 3
 
 
 def test_who_reconnects_reads_everything_again_in_the_same_order(stack):
