@@ -258,6 +258,7 @@ def test_a_new_question_replaces_the_old_one(open_page):
     ask(about, "c-1", of=items(3))
     ask(about, "c-2", of=items(2))
 
+    expect(page.locator(".confirmation")).to_have_count(2)
     old, new = page.locator(".confirmation").all()
     expect(old).to_contain_text("Substituída por uma nova pergunta")
     expect(old.get_by_role("button")).to_have_count(0)
