@@ -120,6 +120,7 @@ class Exchange:
     def hang(self) -> None:
         """Say nothing until the test is over."""
         self.released.wait(60)
+        self.close()
 
 
 Behaviour = Callable[[Exchange], None]

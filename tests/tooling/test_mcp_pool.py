@@ -1,5 +1,6 @@
 """Many calls, servers that come and go, children, and what this installation does not connect to."""
 
+import socket
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -7,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.services import wait_until
-from tests.tooling.mcp_servers import STDIO_SCRIPT, Demo, hostile, stdio_spec
-from tooling import mcp_client
+from tests.tooling.mcp_servers import STDIO_SCRIPT, Demo, Hostile, hostile, stdio_spec
+from tooling import mcp_client, mcp_pool
 from tooling.gateway import Answered, Call, NoAnswer, NotSent
 from tooling.mcp_client import McpGateway
 from tooling.mcp_targets import Target, refusal_of_addresses, target_of
@@ -70,6 +71,27 @@ def test_a_server_that_hangs_holds_no_call_to_another(gateway):
         assert isinstance(outcome, Answered)
         assert not waiting.done()
         frozen.released.set()
+
+
+def test_a_server_that_takes_connections_and_says_nothing_is_not_sent_and_is_tried_anew(gateway, monkeypatch):
+    monkeypatch.setattr(mcp_pool, "OPEN_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = Hostile(port=silent.getsockname()[1])
+
+        outcome = gateway.call(server.call())
+
+    server.start()
+    afterwards = gateway.call(server.call())
+    server.stop()
+    assert outcome == NotSent("could not connect: no answer within 0 s")
+    assert isinstance(afterwards, Answered)
+
+
+def test_a_call_has_no_more_time_for_connecting_than_its_own(gateway):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = Hostile(port=silent.getsockname()[1])
+
+        assert gateway.call(server.call(seconds=0.3)) == NotSent("could not connect in time")
 
 
 def test_one_call_that_fails_ends_no_other_call_of_the_same_client(gateway):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -38,8 +38,10 @@ class Fault:
         return not self.item or folded(self.item) in map(folded, items)
 
 
-def fault_from(data: Mapping[str, Any]) -> Fault:
+def fault_from(data: Any) -> Fault:
     """The fault that the JSON of a request describes. Raises ValueError, KeyError or TypeError for anything else."""
+    if not isinstance(data, dict):
+        raise TypeError("a fault is an object")
     times = data.get("times")
     return Fault(
         tool=str(data["tool"]),

@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 from starlette.requests import Request
@@ -135,8 +134,7 @@ def _add_switches(server: MCPServer, desk: Desk) -> None:
             desk.faults.active.clear()
             return JSONResponse({"active": 0})
         try:
-            data: Any = await request.json()
-            desk.faults.active.append(fault_from(data))
+            desk.faults.active.append(fault_from(await request.json()))
         except (ValueError, KeyError, TypeError) as error:
             return JSONResponse({"error": f"not a fault: {error!r}"}, status_code=400)
         active = sum(fault.times != 0 for fault in desk.faults.active)

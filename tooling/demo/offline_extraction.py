@@ -1,0 +1,375 @@
+"""Answers ``transaction_parameter_extraction`` and ``mcp_parameter_extraction`` by rule (contracts.md §4).
+
+Nothing is known here but grammar: the names, types, labels and descriptions of the request, the question that was
+asked, and the forms of words. In doubt null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from tooling.demo import offline_words as vocabulary
+from tooling.demo.offline_clauses import (
+    Clause,
+    Group,
+    because_in,
+    clauses_of,
+    groups_in,
+    is_new_request,
+    lead_of,
+    pieces,
+    trimmed,
+)
+from tooling.demo.offline_text import (
+    Said,
+    akin_in,
+    content_words,
+    has_digit,
+    is_question,
+    phrase_at,
+    shape_of,
+    things_in,
+)
+from tooling.demo.offline_values import is_plain_text, typed_value
+
+
+def extraction(payload: Mapping[str, Any], today: date | None = None) -> dict[str, Any]:
+    """``{kind, values}`` with a value or null for each pending name."""
+    answer = Answer(payload, today or date.today())
+    return _answer(answer, {} if answer.is_something_else else answer.values())
+
+
+def auxiliary(payload: Mapping[str, Any], today: date | None = None) -> dict[str, Any]:
+    """The same for optional details: only what is said outright, so never a free text."""
+    answer = Answer(payload, today or date.today())
+    return _answer(answer, answer.typed_values())
+
+
+def _answer(answer: Answer, values: Mapping[str, Any]) -> dict[str, Any]:
+    kind = "answers_pending" if values else "something_else"
+    return {"kind": kind, "values": {name: values.get(name) for name in answer.pending}}
+
+
+def text_in(payload: Mapping[str, Any], key: str) -> str:
+    value = payload.get(key)
+    return value if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A message read as the answer to a question about pending values."""
+
+    payload: Mapping[str, Any]
+    today: date
+
+    # What is asked ------------------------------------------
+
+    @cached_property
+    def said(self) -> Said:
+        return Said(text_in(self.payload, "message"))
+
+    @cached_property
+    def last(self) -> str:
+        return text_in(self.payload, "last_assistant_message")
+
+    @cached_property
+    def locale(self) -> str:
+        return text_in(self.payload, "locale") or "en"
+
+    @cached_property
+    def pending(self) -> list[str]:
+        names = self.payload.get("pending")
+        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+
+    def declared(self, name: str) -> Mapping[str, Any]:
+        schema = self.payload.get("schema")
+        found = schema.get(name) if isinstance(schema, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    def described(self, name: str) -> str:
+        return f"{self.declared(name).get('label', '')}. {self.declared(name).get('description', '')}"
+
+    @cached_property
+    def is_asked(self) -> bool:
+        """Whether the user was just asked something: only then a bare text is an answer."""
+        return "?" in self.last
+
+    @cached_property
+    def asked(self) -> str:
+        """The pending name that the question was about: the one it shares most words with, else the first."""
+        heard = akin_in(content_words(self.last))
+        shared = {name: sum(map(heard, content_words(self.described(name)))) for name in self.pending}
+        return max(self.pending, key=lambda name: (shared[name], -self.pending.index(name)), default="")
+
+    @cached_property
+    def open_names(self) -> list[str]:
+        """Pending names that take texts or lists of them: the one that was asked for first."""
+        takes = [
+            name
+            for name in self.pending
+            if is_plain_text(self.declared(name)) or self.declared(name).get("type") == "array"
+        ]
+        return sorted(takes, key=lambda name: name != self.asked)
+
+    def is_list(self, name: str) -> bool:
+        return self.declared(name).get("type") == "array"
+
+    def is_coded(self, name: str) -> bool:
+        """Whether the description expects something with digits: it says "number" or shows an example with some."""
+        words = set(Said(self.described(name)).folded)
+        if words & vocabulary.NAME_HINTS:
+            return False
+        return bool(words & vocabulary.CODE_HINTS) or any(has_digit(word) for word in words)
+
+    @cached_property
+    def is_operation(self) -> Any:
+        """Knows the words of the operation, and of the question that was asked about it."""
+        texts = [text_in(self.payload, "tool_description"), self.last if self.is_asked else ""]
+        return akin_in(word for text in texts for word in content_words(text) if not has_digit(word))
+
+    @cached_property
+    def is_kind(self) -> Any:
+        """Knows the words for the kinds of things that are pending."""
+        described = (self.described(name) for name in self.open_names)
+        return akin_in(word for text in described for word in content_words(text) if not has_digit(word))
+
+    # Whether it is an answer at all ------------------------------------------
+
+    @cached_property
+    def clauses(self) -> list[Clause]:
+        return clauses_of(self.said)
+
+    @cached_property
+    def is_something_else(self) -> bool:
+        words = self.said.folded
+        opening = next((i for i, word in enumerate(words) if word not in vocabulary.FILLERS - {"nao"}), len(words))
+        if not words or phrase_at(words, vocabulary.ABANDON, opening) or set(words) <= vocabulary.GREETINGS:
+            return True
+        unsure = phrase_at(words, vocabulary.UNSURE, opening)
+        if unsure and len(words) - opening <= unsure + 2:
+            return True
+        return self._corrects_known or (self._is_mere_question and not self._names_only)
+
+    @cached_property
+    def _is_mere_question(self) -> bool:
+        if not all(clause.is_question for clause in self.clauses if self._says_something(clause)):
+            return False
+        return self.is_asked and is_question(self.said)
+
+    def _says_something(self, clause: Clause) -> bool:
+        return any(word not in vocabulary.STOP for word in self.said.folded[clause.start : clause.end])
+
+    @cached_property
+    def _names_only(self) -> bool:
+        """ "o PED-1001?" names a thing and asks nothing."""
+        things = things_in(self.said, is_grammar=self.is_kind)
+        inside = {i for thing in things for i in range(thing.start, thing.end)}
+        others = [word for i, word in enumerate(self.said.folded) if i not in inside]
+        quiet = vocabulary.STOP - vocabulary.INTERROGATIVES
+        return bool(things) and all(word in quiet or self.is_kind(word) for word in others)
+
+    @cached_property
+    def _corrects_known(self) -> bool:
+        """Whether it names another thing of the shape of a known value, which nothing pending could be."""
+        if any(self.is_coded(name) for name in self.open_names) or not self.is_asked:
+            return False
+        known = self.payload.get("known")
+        values = [str(value) for value in known.values()] if isinstance(known, dict) else []
+        shapes = {shape_of(value) for value in values if has_digit(value)}
+        coded = [word.text for word in self.said.words if word.is_code or has_digit(word.text)]
+        return any(shape_of(text) in shapes and text not in values for text in coded)
+
+    # Its values ------------------------------------------
+
+    def typed_values(self) -> dict[str, Any]:
+        """Values of a declared form: members of a list, numbers, dates, yes and no."""
+        found = {
+            name: typed_value(
+                self.declared(name),
+                self.said,
+                locale=self.locale,
+                today=self.today,
+                is_asked=self.is_asked and name == self.asked,
+            )
+            for name in self.pending
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def values(self) -> dict[str, Any]:
+        """Every value that the message gives."""
+        found = self.typed_values()
+        if not self.open_names:
+            return found
+        clauses = self._answering
+        groups = [group for clause in clauses for group in self._groups(clause)]
+        texts = self._of_groups(groups)
+        if texts:
+            texts |= self._of_remark(groups, texts)
+        elif not groups and not found:
+            texts = self._accepted() or self._of_bare(clauses) or self._of_reason(clauses)
+        return found | texts
+
+    @cached_property
+    def _answering(self) -> list[Clause]:
+        """The clauses that may answer: no questions and, where something was asked, no other wishes."""
+        statements = [clause for clause in self.clauses if not clause.is_question]
+        if not self.is_asked:
+            return statements or self.clauses
+        answers = [
+            clause for clause in statements if not is_new_request(self.said, clause, is_operation=self._is_known)
+        ]
+        return answers or ([] if statements else self.clauses)
+
+    def _is_known(self, word: str) -> bool:
+        return bool(self.is_operation(word) or self.is_kind(word))
+
+    def _groups(self, clause: Clause) -> list[Group]:
+        end = because_in(self.said, clause)
+        until = clause if end is None else Clause(clause.start, end)
+        return groups_in(self.said, until, is_operation=self.is_operation, is_kind=self.is_kind)
+
+    def _of_groups(self, groups: list[Group]) -> dict[str, Any]:
+        """Codes go where digits are expected, names elsewhere; of several groups of names only the first is sure."""
+        found: dict[str, Any] = {}
+        for group in groups:
+            has_number = has_digit(self.said.between(group.start, group.end))
+            wanted = group.is_coded or (has_number and self.is_coded(self.asked))
+            free = [name for name in self.open_names if name not in found]
+            fitting = [name for name in free if self.is_coded(name) is wanted]
+            if not fitting and not found:
+                fitting = [name for name in free if wanted or not self.is_coded(name)]
+            if not fitting or (found and not wanted and len(groups) > len(self.open_names)):
+                continue
+            found[fitting[0]] = self._taken(fitting[0], group.start, group.end, group)
+        return found
+
+    def _taken(self, name: str, start: int, end: int, group: Group | None = None) -> Any:
+        """The words as a value of ``name``: a list of pieces, or the text as it was said."""
+        if not self.is_list(name):
+            return self._without_quotes(start, end)
+        things = group.things if group else ()
+        found = pieces(self.said, start, end, things, is_kind=self.is_kind)
+        inner = self.declared(name).get("items")
+        if isinstance(inner, dict) and inner.get("type") == "integer":
+            return [int(piece) for piece in found if piece.isdigit()] or None
+        return found
+
+    def _without_quotes(self, start: int, end: int) -> str:
+        return self.said.between(start, end).strip("\"'“”«»")
+
+    def _of_remark(self, groups: list[Group], taken: Mapping[str, Any]) -> dict[str, Any]:
+        """What is said beside the things, as the next free text: "PED-1004, ficou apertado"."""
+        free = [
+            name for name in self.open_names if name not in taken and not self.is_coded(name) and not self.is_list(name)
+        ]
+        if not free:
+            return {}
+        for clause in self._answering:
+            after = because_in(self.said, clause)
+            inside = [group for group in groups if clause.start <= group.start < clause.end]
+            start = after if after is not None else max((group.end for group in inside), default=clause.start)
+            parted = after is not None or not inside or any(c in self._gap_after(start) for c in ",;-–—(:")
+            first, last = trimmed(self.said, start, clause.end)
+            if parted and self._is_remark(first, last, with_lead=not inside and after is None):
+                return {free[0]: self._without_quotes(first, last)}
+        return {}
+
+    def _gap_after(self, index: int) -> str:
+        return self.said.gap(index) if index < len(self.said.words) else ""
+
+    def _is_remark(self, start: int, end: int, *, with_lead: bool) -> bool:
+        words = self.said.folded[start:end]
+        if not any(word not in vocabulary.STOP | vocabulary.FILLERS for word in words):
+            return False
+        if not with_lead:
+            return words[0] not in vocabulary.WANT
+        lead = lead_of(self.said, Clause(start, end), is_operation=self.is_operation, is_kind=self.is_kind)
+        return not lead.is_request
+
+    # Answers without anything that stands out ------------------------------------------
+
+    def _accepted(self) -> dict[str, Any]:
+        """ "sim, esse" after a question that named exactly one thing."""
+        words = set(self.said.folded)
+        if (
+            not self.is_asked
+            or not words & (vocabulary.YES | vocabulary.POINTING)
+            or not words <= vocabulary.STOP | vocabulary.YES
+        ):
+            return {}
+        offered = Said(self.last)
+        things = [
+            thing for thing in things_in(offered, is_grammar=self.is_kind) if thing.kind in ("code", "quoted", "name")
+        ]
+        if len(things) != 1:
+            return {}
+        text = offered.between(things[0].start, things[0].end).strip("\"'“”")
+        name = self.asked if self.asked in self.open_names else self.open_names[0]
+        return {name: [text] if self.is_list(name) else text}
+
+    def _of_bare(self, clauses: list[Clause]) -> dict[str, Any]:
+        """A text without names or codes: the whole of it where it was asked for, else what follows its kind."""
+        for position, clause in enumerate(clauses):
+            lead = lead_of(self.said, clause, is_operation=self.is_operation, is_kind=self.is_kind)
+            is_introduced = lead.is_request and lead.named and not lead.is_open
+            is_bare = self.is_asked and not lead.is_request
+            if lead.is_new or not (is_introduced or is_bare):
+                continue
+            last = clause.end if is_introduced else self._end_of_text(clauses[position:])
+            found = self._bare_value(clause, lead.end, last, is_introduced=is_introduced)
+            if found:
+                return found
+        return {}
+
+    def _bare_value(self, clause: Clause, start: int, end: int, *, is_introduced: bool) -> dict[str, Any]:
+        first, last = trimmed(self.said, start, end)
+        words = self.said.folded[first:last]
+        telling = [word for word in words if word not in vocabulary.STOP and not self._is_known(word)]
+        name = self.asked if self.asked in self.open_names else ""
+        if is_introduced:
+            name = next((each for each in self.open_names if not self.is_coded(each)), "")
+            if words and words[0] in vocabulary.STOP:
+                return {}
+        if not telling or not name or (self.is_coded(name) and not any(map(has_digit, words))):
+            return {}
+        if not is_introduced and not self.is_list(name) and last - first > 3:
+            first = trimmed(self.said, self._after_fillers(clause), last)[0]
+        return {name: self._taken(name, first, last)}
+
+    def _after_fillers(self, clause: Clause) -> int:
+        """A longer answer keeps its words from the first that is no filler, its article included."""
+        because = because_in(self.said, clause)
+        if because is not None and because - clause.start <= 3:
+            return because
+        index = clause.start
+        while index < clause.end - 1:
+            word, text = self.said.folded[index], self.said.words[index].text.casefold()
+            if word not in vocabulary.FILLERS and text not in vocabulary.COPULAS:
+                break
+            index += 1
+        return index
+
+    def _end_of_text(self, clauses: list[Clause]) -> int:
+        """The end of the last of the clauses that follow each other without a break."""
+        end = clauses[0].end
+        for clause in clauses[1:]:
+            if clause.start != end:
+                break
+            end = clause.end
+        return end
+
+    def _of_reason(self, clauses: list[Clause]) -> dict[str, Any]:
+        """What stands behind "because", where a free text was asked for: "quero devolver porque …"."""
+        name = self.asked if self.is_asked and self.asked in self.open_names else ""
+        if not name or self.is_coded(name) or self.is_list(name):
+            return {}
+        for clause in clauses:
+            start = because_in(self.said, clause)
+            if start is not None:
+                first, last = trimmed(self.said, start, clause.end)
+                return {name: self._without_quotes(first, last)} if last > first else {}
+        return {}
