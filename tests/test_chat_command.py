@@ -11,7 +11,7 @@ from transactions import outbox
 from transactions.management.commands.chat import Transcript, socket_url
 from transactions.models import Channel, Conversation, Turn
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.urls("tests.chat_site")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ from transactions.models import Channel, Conversation, Event, Turn
 from transactions.services import ending  # noqa: F401 - the services import each other; load them once, here
 from transactions.sessions import open_session
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.urls("tests.chat_site")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 CASES = {case["id"]: case for case in cases("websocket")}
 HERE = {

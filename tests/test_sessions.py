@@ -23,7 +23,7 @@ from transactions.sessions import (
     read_session,
 )
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.chat_site")]
+pytestmark = pytest.mark.django_db
 PATH = "/api/v1/chat/sessions"
 KEY = "the-key-of-the-shop-" * 4
 SHOP = "https://shop.example"

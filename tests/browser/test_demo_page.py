@@ -19,11 +19,7 @@ from transactions.models import Channel, Conversation, Transaction, Turn
 from transactions.services.rows import hold, record
 from transactions.sessions import identity_of
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.urls("tests.chat_site"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 KEY = "the-key-of-the-demo-" * 3
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
