@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as gettext_now
 from django.utils.translation import gettext_lazy as _
 
-from tooling import publishing
+from tooling import catalog, publishing
 from tooling.content import text_from_plain
 from tooling.forms.definitions import (
     ArgumentForm,
@@ -37,13 +37,25 @@ from tooling.models import (
     ToolArgument,
     Workflow,
 )
+from tooling.specs import Definitions
 
 if TYPE_CHECKING:
     AnyAdmin = admin.ModelAdmin[Any]
-    AnyInline = admin.TabularInline[Any, Any]
+    AnyInline = admin.StackedInline[Any, Any]
 else:
     # Django's own classes take no type arguments.
-    AnyAdmin, AnyInline = admin.ModelAdmin, admin.TabularInline
+    AnyAdmin, AnyInline = admin.ModelAdmin, admin.StackedInline
+
+
+def unpublished(request: HttpRequest) -> dict[str, Any]:
+    """For the banner of every page: how many changes of the draft users do not see yet."""
+    newest = catalog.newest()
+    changes = publishing.diff(newest.definitions if newest else Definitions(), publishing.draft())
+    return {
+        "unpublished": len(changes),
+        "published_number": newest.number if newest else None,
+        "may_publish": request.user.has_perm("tooling.publish_release"),
+    }
 
 
 class DefinitionAdmin(AnyAdmin):
@@ -58,6 +70,12 @@ class DefinitionAdmin(AnyAdmin):
 
     def finding_name(self, obj: Any) -> str:
         return str(obj)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        return super().changelist_view(request, {**unpublished(request), **(extra_context or {})})
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        return super().render_change_form(request, {**unpublished(request), **context}, *args, **kwargs)
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
         self._tell_findings(request, obj)
@@ -98,6 +116,11 @@ class ArgumentInline(AnyInline):
     form = ArgumentForm
     extra = 0
     verbose_name_plural = _("Arguments")
+    fields = [
+        ("position", "name", "type", "format"),
+        ("label", "description", "user_prompt"),
+        ("enum", "items"),
+    ]
 
 
 @admin.register(Tool)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from tooling import drafts, yaml_io
@@ -50,13 +51,16 @@ PHRASE_LOCALES = ("pt-BR", "en")
 
 
 class DefinitionForm(AnyForm):
-    """A form whose own fields explain themselves with the help texts of the model's."""
+    """A form whose own fields are called and explained as the model's are."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        texts = {one.name: getattr(one, "help_text", "") for one in self._meta.model._meta.get_fields()}
+        columns = {one.name: one for one in self._meta.model._meta.concrete_fields}
         for name, field in self.fields.items():
-            field.help_text = field.help_text or texts.get(name, "")
+            column = columns.get(name)
+            if column is not None:
+                field.label = field.label or capfirst(column.verbose_name)
+                field.help_text = field.help_text or column.help_text
 
 
 def add_findings(form: AnyForm, findings: Iterable[Finding]) -> None:
@@ -68,9 +72,9 @@ def add_findings(form: AnyForm, findings: Iterable[Finding]) -> None:
 
 
 class ServerForm(DefinitionForm):
-    args = LinesField(label=_("Command arguments"), rows=3)
-    headers = PairsField(label=_("Headers"), rows=3)
-    env = PairsField(label=_("Environment"), rows=3)
+    args = LinesField(rows=3)
+    headers = PairsField(rows=3)
+    env = PairsField(rows=3)
 
     class Meta:
         model = McpServer
@@ -85,9 +89,9 @@ class ServerForm(DefinitionForm):
 
 
 class ToolForm(DefinitionForm):
-    description = LocalizedField(label=_("Description"), rows=3)
-    selection_keywords = LinesField(label=_("Selection keywords"), rows=4)
-    response = YamlField(label=_("Response hints"), rows=2)
+    description = LocalizedField(rows=3)
+    selection_keywords = LinesField(rows=4)
+    response = YamlField(rows=2)
 
     class Meta:
         model = Tool
@@ -98,11 +102,11 @@ class ToolForm(DefinitionForm):
 
 
 class ArgumentForm(DefinitionForm):
-    label = LocalizedField(label=_("Label"), rows=1)
-    description = LocalizedField(label=_("Description"))
-    user_prompt = LocalizedField(label=_("Question to the user"))
-    enum = LinesField(label=_("Allowed values"), rows=3)
-    items = YamlField(label=_("Element schema"), rows=2)
+    label = LocalizedField(rows=1)
+    description = LocalizedField()
+    user_prompt = LocalizedField()
+    enum = LinesField(rows=3)
+    items = YamlField(rows=2)
 
     class Meta:
         model = ToolArgument
@@ -124,10 +128,10 @@ class ArgumentForm(DefinitionForm):
 
 
 class PolicyForm(DefinitionForm):
-    requires = NamesField(label=_("Requires"))
-    pre_validation_tool = forms.ChoiceField(label=_("Validator"), required=False)
-    reconcile_tool = forms.ChoiceField(label=_("Reconcile tool"), required=False)
-    workflow = forms.ChoiceField(label=_("Workflow"), required=False)
+    requires = NamesField()
+    pre_validation_tool = forms.ChoiceField(required=False)
+    reconcile_tool = forms.ChoiceField(required=False)
+    workflow = forms.ChoiceField(required=False)
     expires_after = TimeField(label=_("Expires after"))
 
     class Meta:
@@ -172,9 +176,9 @@ def _tools_by_operation(*operations: str) -> list[str]:
 
 
 class MappingForm(DefinitionForm):
-    map = PairsField(label=_("From the identity"), rows=3)
-    defaults = YamlField(label=_("Default values"), rows=3)
-    extract = forms.CharField(label=_("Read from the message"), required=False, strip=False)
+    map = PairsField(rows=3)
+    defaults = YamlField(rows=3)
+    extract = forms.CharField(required=False, strip=False)
 
     class Meta:
         model = ParameterMapping
@@ -198,10 +202,10 @@ class MappingForm(DefinitionForm):
 
 
 class IntentForm(DefinitionForm):
-    description = LocalizedField(label=_("Description"), rows=3)
-    mcp_tools = NamesField(label=_("Tools"))
-    keywords = LinesField(label=_("Keywords"), rows=6)
-    examples = LinesField(label=_("Examples"), rows=6)
+    description = LocalizedField(rows=3)
+    mcp_tools = NamesField()
+    keywords = LinesField(rows=6)
+    examples = LinesField(rows=6)
 
     class Meta:
         model = Intent
