@@ -79,7 +79,9 @@ def lead_of(said: Said, clause: Clause, *, is_operation: Test, is_kind: Test) ->
     while index < clause.end:
         word = said.folded[index]
         after = said.folded[index + 1] if index + 1 < clause.end else ""
-        if word in vocabulary.WANT:
+        if length := phrase_at(said.folded, vocabulary.CORRECTIONS, index):
+            index += length
+        elif word in vocabulary.WANT:
             index, verb = _verb(said, index + 1, clause.end)
             is_request = True
             is_new = is_new or (bool(verb) and not (is_operation(verb) or is_kind(verb) or verb in vocabulary.HANDLING))
@@ -96,7 +98,7 @@ def lead_of(said: Said, clause: Clause, *, is_operation: Test, is_kind: Test) ->
             index, named = _past(said, index + 1, clause.end, vocabulary.LINKS), True
         elif is_kind(word) and after not in vocabulary.LINKS:
             index, named = index + 1, True
-        elif is_operation(word) and not named:
+        elif is_operation(word) and not (named or is_kind(word)):
             index, is_request = index + 1, True
         else:
             break

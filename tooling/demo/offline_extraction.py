@@ -16,6 +16,7 @@ from tooling.demo import offline_words as vocabulary
 from tooling.demo.offline_clauses import (
     Clause,
     Group,
+    Lead,
     because_in,
     clauses_of,
     groups_in,
@@ -24,17 +25,19 @@ from tooling.demo.offline_clauses import (
     pieces,
     trimmed,
 )
+from tooling.demo.offline_question import Question
 from tooling.demo.offline_text import (
     Said,
-    akin_in,
-    content_words,
     has_digit,
     is_question,
     phrase_at,
     shape_of,
     things_in,
 )
-from tooling.demo.offline_values import is_plain_text, typed_value
+from tooling.demo.offline_values import typed_value
+
+_POINTERS = vocabulary.STOP | vocabulary.ORDINALS.keys() | vocabulary.COUNTS.keys() | vocabulary.LASTS | vocabulary.LAST
+"""Words that alone name nothing: "os dois", "the last ones"."""
 
 
 def extraction(payload: Mapping[str, Any], today: date | None = None) -> dict[str, Any]:
@@ -54,88 +57,9 @@ def _answer(answer: Answer, values: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": kind, "values": {name: values.get(name) for name in answer.pending}}
 
 
-def text_in(payload: Mapping[str, Any], key: str) -> str:
-    value = payload.get(key)
-    return value if isinstance(value, str) else ""
-
-
 @dataclass(frozen=True)
-class Answer:
+class Answer(Question):
     """A message read as the answer to a question about pending values."""
-
-    payload: Mapping[str, Any]
-    today: date
-
-    # What is asked ------------------------------------------
-
-    @cached_property
-    def said(self) -> Said:
-        return Said(text_in(self.payload, "message"))
-
-    @cached_property
-    def last(self) -> str:
-        return text_in(self.payload, "last_assistant_message")
-
-    @cached_property
-    def locale(self) -> str:
-        return text_in(self.payload, "locale") or "en"
-
-    @cached_property
-    def pending(self) -> list[str]:
-        names = self.payload.get("pending")
-        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-
-    def declared(self, name: str) -> Mapping[str, Any]:
-        schema = self.payload.get("schema")
-        found = schema.get(name) if isinstance(schema, dict) else None
-        return found if isinstance(found, dict) else {}
-
-    def described(self, name: str) -> str:
-        return f"{self.declared(name).get('label', '')}. {self.declared(name).get('description', '')}"
-
-    @cached_property
-    def is_asked(self) -> bool:
-        """Whether the user was just asked something: only then a bare text is an answer."""
-        return "?" in self.last
-
-    @cached_property
-    def asked(self) -> str:
-        """The pending name that the question was about: the one it shares most words with, else the first."""
-        heard = akin_in(content_words(self.last))
-        shared = {name: sum(map(heard, content_words(self.described(name)))) for name in self.pending}
-        return max(self.pending, key=lambda name: (shared[name], -self.pending.index(name)), default="")
-
-    @cached_property
-    def open_names(self) -> list[str]:
-        """Pending names that take texts or lists of them: the one that was asked for first."""
-        takes = [
-            name
-            for name in self.pending
-            if is_plain_text(self.declared(name)) or self.declared(name).get("type") == "array"
-        ]
-        return sorted(takes, key=lambda name: name != self.asked)
-
-    def is_list(self, name: str) -> bool:
-        return self.declared(name).get("type") == "array"
-
-    def is_coded(self, name: str) -> bool:
-        """Whether the description expects something with digits: it says "number" or shows an example with some."""
-        words = set(Said(self.described(name)).folded)
-        if words & vocabulary.NAME_HINTS:
-            return False
-        return bool(words & vocabulary.CODE_HINTS) or any(has_digit(word) for word in words)
-
-    @cached_property
-    def is_operation(self) -> Any:
-        """Knows the words of the operation, and of the question that was asked about it."""
-        texts = [text_in(self.payload, "tool_description"), self.last if self.is_asked else ""]
-        return akin_in(word for text in texts for word in content_words(text) if not has_digit(word))
-
-    @cached_property
-    def is_kind(self) -> Any:
-        """Knows the words for the kinds of things that are pending."""
-        described = (self.described(name) for name in self.open_names)
-        return akin_in(word for text in described for word in content_words(text) if not has_digit(word))
 
     # Whether it is an answer at all ------------------------------------------
 
@@ -205,7 +129,7 @@ class Answer:
         if not self.open_names:
             return found
         clauses = self._answering
-        groups = [group for clause in clauses for group in self._groups(clause)]
+        groups = [] if self._is_told_freely(clauses) else [g for clause in clauses for g in self._groups(clause)]
         texts = self._of_groups(groups)
         if texts:
             texts |= self._of_remark(groups, texts)
@@ -231,6 +155,19 @@ class Answer:
         end = because_in(self.said, clause)
         until = clause if end is None else Clause(clause.start, end)
         return groups_in(self.said, until, is_operation=self.is_operation, is_kind=self.is_kind)
+
+    def _is_told_freely(self, clauses: list[Clause]) -> bool:
+        """Whether a free text was asked for and whole sentences answer, in which a name is only a part."""
+        name = self.asked if self.is_asked else ""
+        hinted = set(Said(self.described(name)).folded) & vocabulary.NAME_HINTS
+        if name not in self.open_names or self.is_list(name) or self.is_coded(name) or hinted or not clauses:
+            return False
+        lead = self._lead(clauses[0], knows_operation=False)
+        groups = self._groups(clauses[0])
+        inside = {i for group in groups for i in range(group.start, group.end)}
+        outside = [i for i in range(lead.end, clauses[0].end) if i not in inside]
+        telling = [i for i in outside if self.said.folded[i] not in vocabulary.STOP | vocabulary.TAIL]
+        return not lead.is_request and len(telling) > 1 and not any(group.is_coded for group in groups)
 
     def _of_groups(self, groups: list[Group]) -> dict[str, Any]:
         """Codes go where digits are expected, names elsewhere; of several groups of names only the first is sure."""
@@ -287,8 +224,11 @@ class Answer:
             return False
         if not with_lead:
             return words[0] not in vocabulary.WANT
-        lead = lead_of(self.said, Clause(start, end), is_operation=self.is_operation, is_kind=self.is_kind)
-        return not lead.is_request
+        return not self._lead(Clause(start, end)).is_request
+
+    def _lead(self, clause: Clause, *, knows_operation: bool = True) -> Lead:
+        is_operation = self.is_operation if knows_operation else (lambda word: False)
+        return lead_of(self.said, clause, is_operation=is_operation, is_kind=self.is_kind)
 
     # Answers without anything that stands out ------------------------------------------
 
@@ -313,8 +253,9 @@ class Answer:
 
     def _of_bare(self, clauses: list[Clause]) -> dict[str, Any]:
         """A text without names or codes: the whole of it where it was asked for, else what follows its kind."""
+        is_free = self._is_told_freely(clauses)
         for position, clause in enumerate(clauses):
-            lead = lead_of(self.said, clause, is_operation=self.is_operation, is_kind=self.is_kind)
+            lead = self._lead(clause, knows_operation=not is_free)
             is_introduced = lead.is_request and lead.named and not lead.is_open
             is_bare = self.is_asked and not lead.is_request
             if lead.is_new or not (is_introduced or is_bare):
@@ -328,7 +269,8 @@ class Answer:
     def _bare_value(self, clause: Clause, start: int, end: int, *, is_introduced: bool) -> dict[str, Any]:
         first, last = trimmed(self.said, start, end)
         words = self.said.folded[first:last]
-        telling = [word for word in words if word not in vocabulary.STOP and not self._is_known(word)]
+        is_known = self._is_known if is_introduced else self.is_kind
+        telling = [word for word in words if word not in _POINTERS and not is_known(word)]
         name = self.asked if self.asked in self.open_names else ""
         if is_introduced:
             name = next((each for each in self.open_names if not self.is_coded(each)), "")

@@ -168,6 +168,13 @@ def is_question(said: Said) -> bool:
     return "?" in said.text or starts_as_question(words)
 
 
+def asks_to_see(said: Said) -> bool:
+    """Whether it asks to be told or shown something: a question, or "mostra …", "I want to see …"."""
+    introducing = vocabulary.FILLERS | vocabulary.WANT | vocabulary.TO | {"me", "eu"}
+    first = next((word for word in said.folded if word not in introducing), "")
+    return is_question(said) or first in vocabulary.SHOWING
+
+
 # Things that stand out ------------------------------------------
 
 

@@ -23,7 +23,7 @@ POSSESSIVE = _words(
 ARTICLES = DEFINITE | INDEFINITE
 LINKS = _words("de da do das dos of no na nos nas em in on at for para pra pro por pelo pela com with to ao aos")
 """Prepositions that may stand inside a name: "Horóscopo do Dia", "Lord of the Rings"."""
-NAME_LINKS = _words("de da do das dos of the e la el von van y")
+NAME_LINKS = _words("de da do das dos of the la el von van")
 AND_OR = _words("e and ou or")
 SEPARATORS = AND_OR | _words("mais plus tambem also too nem nor")
 DEGREES = _words("too so very really muito muita tao demais bem pouco")
@@ -52,8 +52,8 @@ STOP = (
 
 FILLERS = _words(
     "entao bom bem olha oi ola oie opa hey hi hello ok okay ah oh sim yes yeah well so por favor please pls agora now "
-    "then tambem also just so somente apenas only obrigado obrigada thanks thank you valeu pf pfv eu i beleza certo "
-    "claro tudo bem desculpa desculpe sorry alias primeiro first e and mas but"
+    "then tambem also vou just so somente apenas only obrigado obrigada thanks thank you valeu pf pfv eu i beleza "
+    "certo claro tudo bem desculpa desculpe sorry alias primeiro first e and mas but"
 )
 """Words that may open or close what is said without being part of it."""
 TAIL = _words(
@@ -62,7 +62,7 @@ TAIL = _words(
 )
 
 WANT = _words(
-    "quero queria gostaria preciso desejo pretendo vou want wanna need wish pode poderia consegue podem can could may "
+    "quero queria gostaria preciso desejo pretendo want wanna need wish pode poderia consegue podem can could may "
     "would like id queremos precisamos"
 )
 """Verbs that introduce what is wanted."""
