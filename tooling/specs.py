@@ -198,7 +198,7 @@ class MappingSpec:
 
     tool: str
     map: Mapping[str, str] = field(default_factory=dict)
-    """context key (of the signed identity) → argument name."""
+    """context key (of the signed identity, or ``idempotency_key``) → argument name."""
     defaults: Mapping[str, JSON] = field(default_factory=dict)
     extract: tuple[ExtractSpec, ...] = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +33,14 @@ def rules_for(definitions: Definitions, tool: str) -> Rules:
     return Rules(definitions, definitions.tools[tool], definitions.policy(tool))
 
 
-def auxiliary_arguments(rules: Rules, tool: str, conversation: Conversation) -> dict[str, Any]:
-    """Mapping defaults, then the signed identity's values; never a field in ``requires`` (runtime.md §3)."""
+def auxiliary_arguments(rules: Rules, tool: str, context: Mapping[str, Any]) -> dict[str, Any]:
+    """Mapping defaults, then what ``context`` says for certain; never a field in ``requires`` (runtime.md §3)."""
     mapping = rules.definitions.mapping(tool)
     required = rules.definitions.policy(tool).requires
     filled = dict(mapping.defaults)
     for key, argument in mapping.map.items():
-        if key in conversation.identity:
-            filled[argument] = conversation.identity[key]
+        if key in context:
+            filled[argument] = context[key]
     return {name: value for name, value in filled.items() if name not in required}
 
 
@@ -48,14 +48,16 @@ def action_arguments(conversation: Conversation, transaction: Transaction, rules
     """The arguments of the one logical call: what the tool's schema declares of all that is known.
 
     What the identity says wins over what a model read; what the validator resolved and the user gave stays.
+    The request key goes into the argument that it is mapped to (runtime.md §9.3).
     """
-    identity = auxiliary_arguments(rules, rules.tool.name, conversation)
+    context = {**conversation.identity, "idempotency_key": request_key(transaction)}
+    certain = auxiliary_arguments(rules, rules.tool.name, context)
     mapping = rules.definitions.mapping(rules.tool.name)
-    fixed = {name for key, name in mapping.map.items() if key in conversation.identity}
+    fixed = {name for key, name in mapping.map.items() if key in context}
     known = {
         name: value for name, value in transaction.known.items() if name not in fixed or name in rules.policy.requires
     }
-    return sendable_arguments(rules.tool, {**identity, **known}, judged_items_of(transaction))
+    return sendable_arguments(rules.tool, {**certain, **known}, judged_items_of(transaction))
 
 
 def items_at_stake(transaction: Transaction) -> list[Item]:

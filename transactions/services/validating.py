@@ -82,7 +82,7 @@ def _call(transaction: Transaction, rules: Rules) -> Call:
     name = rules.policy.pre_validation.tool
     validator = rules.definitions.tools[name]
     policy = rules.definitions.policy(name)
-    known = {**auxiliary_arguments(rules, name, transaction.conversation), **transaction.known}
+    known = {**auxiliary_arguments(rules, name, transaction.conversation.identity), **transaction.known}
     return Call(
         server=rules.definitions.servers[validator.mcp_server],
         tool=name,
