@@ -90,13 +90,19 @@ def reason_text(reason: str | None, locale: str) -> str:
     text = (reason or "").strip()
     if not text:
         return ""
-    if len(text) > LONGEST or len(text.splitlines()) > 1 or _is_of_a_machine(text):
+    if not _is_for_people(text):
         return say("technical_problem", locale)
     language = language_for(locale)
     known = REASONS.get(text.casefold().replace("-", "_"))
     if known is not None:
         return known[language]
     return " ".join(_plain_words(word, language) for word in _one_line(text).split())
+
+
+def shown_reason(reason: str | None, locale: str) -> str | None:
+    """A reason as data for the user's screen: word for word, codes too, but never a stack trace."""
+    is_shown = reason is None or not reason.strip() or _is_for_people(reason.strip())
+    return reason if is_shown else say("technical_problem", locale)
 
 
 def status_label(status: Status | ItemStatus | str, locale: str) -> str:
@@ -336,6 +342,11 @@ def _one_line(text: str) -> str:
 
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _is_for_people(text: str) -> bool:
+    """Whether ``text`` is one line, or a code, that somebody wrote to be read."""
+    return len(text) <= LONGEST and len(text.splitlines()) <= 1 and not _is_of_a_machine(text)
 
 
 def _is_of_a_machine(text: str) -> bool:

@@ -121,7 +121,12 @@ def _open(
         transaction=transaction,
         text=text,
         items=[
-            {"key": item.key, "label": item.label, "eligible": item.eligible, "reason": item.reason}
+            {
+                "key": item.key,
+                "label": item.label,
+                "eligible": item.eligible,
+                "reason": reply.shown_reason(item.reason, conversation.locale),
+            }
             for item in items_at_stake(transaction)
         ],
         digest=digest_of(conversation, transaction, rules),

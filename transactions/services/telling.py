@@ -46,7 +46,7 @@ def outcome_data(conversation: Conversation, transaction: Transaction) -> dict[s
                 "key": item.key,
                 "label": item.label,
                 "status": item.status,
-                "reason": item.reason,
+                "reason": reply.shown_reason(item.reason, conversation.locale),
                 "protocol": item.protocol,
             }
             for item in counted

@@ -26,6 +26,7 @@ from transactions.core.prevalidation import (
     refusal_of,
     validator_arguments,
 )
+from transactions.core.reply import shown_reason
 from transactions.core.statuses import ReasonCode, Status
 from transactions.models import Conversation, Transaction
 from transactions.services import amending, confirming
@@ -115,7 +116,7 @@ def record_verdict(validation: Validation, judgement: Judgement, *, answer: Any,
     record(
         conversation,
         "pre_validation.finished",
-        _told(judgement),
+        _told(judgement, conversation.locale),
         transaction=transaction,
         rule="runtime.md §7",
     )
@@ -138,11 +139,14 @@ def _evidence(validation: Validation, judgement: Judgement, *, answer: Any, erro
     }
 
 
-def _told(judgement: Judgement) -> dict[str, Any]:
+def _told(judgement: Judgement, locale: str) -> dict[str, Any]:
     items: Sequence[JudgedItem] = getattr(judgement, "items", None) or ()
     return {
         "eligible": isinstance(judgement, Passed | Redirect),
-        "items": [{"label": item.label, "eligible": item.eligible, "reason": item.reason} for item in items],
+        "items": [
+            {"label": item.label, "eligible": item.eligible, "reason": shown_reason(item.reason, locale)}
+            for item in items
+        ],
         "reason_code": str(judgement.reason_code) if isinstance(judgement, Refused) else None,
     }
 
