@@ -34,18 +34,7 @@ HERE = {
     "WSK-020", "WSK-022", "WSK-024", "WSK-026", "WSK-032", "WSK-033", "WSK-035", "WSK-036", "WSK-038", "WSK-043",
     "WSK-046", "WSK-047", "WSK-048",
 }  # fmt: skip
-ELSEWHERE = {
-    "WSK-013": "a process that is killed: tests/acceptance",
-    "WSK-015": "many sockets beside a model that hangs: tests/acceptance and bench",
-    "WSK-023": "the operator's pages have no socket",
-    "WSK-025": "a result that arrives while nobody listens: tests/acceptance",
-    "WSK-027": "two values in two turns: tests/runtime",
-    "WSK-028": "two transactions one after the other: tests/runtime",
-    "WSK-042": "what a text answer records: tests/runtime",
-    "WSK-049": "the counts of an outcome: tests/runtime",
-    "WSK-050": "a turn that waits: tests/runtime",
-    "WSK-051": "every final status is told: tests/runtime",
-}
+ELSEWHERE = dict.fromkeys(("WSK-013", "WSK-015", "WSK-023", "WSK-025", "WSK-027", "WSK-028", "WSK-042", "WSK-049", "WSK-050", "WSK-051"), "tests/runtime/test_websocket_cases.py: it needs the runtime behind the socket")  # fmt: skip
 
 
 def test_every_case_of_the_socket_is_driven_somewhere():
