@@ -34,11 +34,13 @@ HERE = {
     "WSK-020", "WSK-022", "WSK-024", "WSK-026", "WSK-032", "WSK-033", "WSK-035", "WSK-036", "WSK-038", "WSK-043",
     "WSK-046", "WSK-047", "WSK-048",
 }  # fmt: skip
-ELSEWHERE = dict.fromkeys(("WSK-013", "WSK-015", "WSK-023", "WSK-025", "WSK-027", "WSK-028", "WSK-042", "WSK-049", "WSK-050", "WSK-051"), "tests/runtime/test_websocket_cases.py: it needs the runtime behind the socket")  # fmt: skip
+ELSEWHERE = {  # tests/runtime/test_websocket_cases.py: they need the runtime behind the socket
+    "WSK-013", "WSK-015", "WSK-023", "WSK-025", "WSK-027", "WSK-028", "WSK-042", "WSK-049", "WSK-050", "WSK-051",
+}  # fmt: skip
 
 
 def test_every_case_of_the_socket_is_driven_somewhere():
-    assert set(CASES) == HERE | set(ELSEWHERE)
+    assert set(CASES) == HERE | ELSEWHERE
 
 
 @pytest.fixture(autouse=True)
