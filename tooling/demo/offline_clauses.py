@@ -205,7 +205,7 @@ def _names(said: Said, clause: Clause, thing: Thing, is_kind: Test) -> bool:
 
 def _is_listed(said: Said, start: int, end: int, is_kind: Test) -> bool:
     between = said.text[said.words[start - 1].end : said.words[end].start]
-    if any(mark in between for mark in ".;:!?()"):
+    if any(mark in between for mark in ".:!?()"):
         return False
     quiet = vocabulary.SEPARATORS | vocabulary.ARTICLES | {"de", "da", "do", "of", "com", "with"}
     return all(

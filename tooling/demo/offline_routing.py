@@ -68,7 +68,8 @@ def _beside(active: Mapping[str, Any], message: Said, choice: Choice, locale: st
         return _answer("none", None, SURE, "a greeting")
     if choice.best and choice.is_fitting:
         own = _own_intent(active, choice)
-        wanted = own if own and choice.scores[own] >= _NEARLY * choice.scores[choice.best] else choice.best
+        is_near = own is not None and choice.scores[own] >= _NEARLY * choice.scores[choice.best]
+        wanted = own if is_near and not asks_to_see(message) else choice.best
         if wanted == own and not _names_anew(active, message):
             return _answer("continue", None, LIKELY, "the intent that is active")
         if wanted == own or choice.is_clear:

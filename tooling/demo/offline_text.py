@@ -17,7 +17,7 @@ _WORD = re.compile(
     r"|\d+(?:[.,]\d{1,3}(?!\d))+"  # a number with separators
     r"|[^\W_]+(?:[-'’.][^\W_]+)*"
 )
-_SENTENCE_END = re.compile(r"[.;!?\n]+(?=\s|$)")
+_SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)")
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|(?<!\w)\'([^\']{2,})\'(?!\w)')
 _NOT_A_CODE = re.compile(
     r"\d{1,2}h(?:\d{2})?|\d{1,2}(?:o|a|os|as|st|nd|rd|th)|\d+(?:x|kg|g|km|cm|mm|m|l|ml|gb|mb|am|pm)"

@@ -33,8 +33,8 @@ def member_of(options: Sequence[Any], said: Said) -> Any:
 
 def number_in(said: Said, *, locale: str, whole: bool) -> int | float | None:
     """The only number that is neither part of a code, a date or a name."""
-    named = things_in(said, is_grammar=lambda word: False)
-    taken = [said.between(thing.start, thing.end) for thing in named if thing.kind in ("name", "code", "quoted")]
+    named = [thing for thing in things_in(said, is_grammar=lambda word: False) if thing.kind != "digits"]
+    taken = [said.between(thing.start, thing.end) for thing in named if not said.words[thing.start].text.islower()]
     text = said.text
     for each in [*taken, *(match.group() for match in _SLASHED.finditer(text))]:
         text = text.replace(each, " ")
