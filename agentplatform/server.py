@@ -35,6 +35,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         # The in-memory channel layer may be used only on the loop that owns its queues.
         outbox.attach_loop(asyncio.get_running_loop())
+        outbox.warm_up("turns")
         await super().startup(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -41,9 +41,7 @@ if not SECRET_KEY:
         raise ImproperlyConfigured("SECRET_KEY is not set; production needs one of at least 50 characters")
     SECRET_KEY = _own_secret_key()
 
-ALLOWED_HOSTS = env.list(
-    "ALLOWED_HOSTS", default=[] if IS_PRODUCTION else ["localhost", "127.0.0.1", "[::1]"]
-)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[] if IS_PRODUCTION else ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
@@ -144,6 +142,8 @@ RATE_LIMITS = env.str("RATE_LIMITS", default="on") != "off" or IS_PRODUCTION
 LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
 LLM_API_KEY = env.str("LLM_API_KEY", default="")
 LLM_MODEL = env.str("LLM_MODEL", default="")
+ALLOW_HTTP_MODEL = env.bool("ALLOW_HTTP_MODEL", default=False)
+"""A model endpoint of one's own network may be spoken to without TLS, also in production."""
 ALLOW_OFFLINE_MODEL = env.bool("ALLOW_OFFLINE_MODEL", default=False)
 OFFLINE_MODEL = env.bool("OFFLINE_MODEL", default=False)
 """Set by ``make demo``: LLM_BASE_URL points at the bundled offline demo model, and the pages say so."""

@@ -32,6 +32,11 @@ def _gateway() -> ToolGateway:
     return gateway()
 
 
+def warm_up() -> None:
+    """Import the MCP SDK and open the gateway's loop before the first call."""
+    _gateway()
+
+
 def execute(attempt_id: int | str, *, gateway: ToolGateway | None = None) -> None:
     """Claim, gate, call, record, account: one attempt, at most one call (runtime.md §9.2)."""
     _fresh_connections()

@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
@@ -196,6 +197,11 @@ class OpenAIModel:
         )
 
 
+def warm_up() -> None:
+    """Import the SDK before the first call, which would wait for it."""
+    import_module("openai")
+
+
 @cache
 def language_model() -> LanguageModel:
     """The model of this process, as the settings say; made at its first use."""
@@ -205,7 +211,7 @@ def language_model() -> LanguageModel:
             base_url=settings.LLM_BASE_URL,
             api_key=settings.LLM_API_KEY,
             model=settings.LLM_MODEL,
-            allow_http=is_development or getattr(settings, "ALLOW_HTTP_MODEL", False),
+            allow_http=is_development or settings.ALLOW_HTTP_MODEL,
             allow_loopback_http=is_development or settings.ALLOW_OFFLINE_MODEL,
         )
     )

@@ -108,6 +108,16 @@ def runner(work: Work) -> Callable[[str], object]:
     return found
 
 
+def warm_up(*works: Work) -> None:
+    """Load in the background what ``works`` need, so that the first of them does not wait for slow imports."""
+
+    def load() -> None:
+        for work in works:
+            _guarded(import_module(RUNNERS[work].partition(":")[0]).warm_up)
+
+    threading.Thread(target=load, name="warm-up", daemon=True).start()
+
+
 @cache
 def _celery() -> object:
     from celery import Celery

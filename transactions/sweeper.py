@@ -59,6 +59,7 @@ def sweep() -> int:
 def loop(stop: threading.Event) -> None:
     """Sweep every ``SWEEP_SECONDS`` until ``stop`` is set."""
     name = f"{socket.gethostname()}-{os.getpid()}"
+    outbox.warm_up("turns", "execute")
     while not stop.wait(settings.SWEEP_SECONDS):
         close_old_connections()
         try:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from celery import shared_task
+from celery.signals import worker_init
 
-from transactions import execution, sweeper
+from transactions import execution, outbox, sweeper
+
+
+@worker_init.connect  # the threads pool sends no worker_process_init
+def warm_up(**_: object) -> None:
+    outbox.warm_up("execute")
 
 
 @shared_task(name="transactions.prevalidate", max_retries=0)

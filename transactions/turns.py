@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import close_old_connections, connection
 
-from transactions import failpoints
+from transactions import failpoints, llm
 from transactions.core.errors import ConfirmationClosed, LeaseLost, StaleTransaction
 from transactions.core.precedence import (
     Decision,
@@ -30,6 +30,11 @@ from transactions.services.turning import Handling
 log = logging.getLogger(__name__)
 
 STALE_LIMIT = 5
+
+
+def warm_up() -> None:
+    """Import the SDK of the language models before the first turn."""
+    llm.warm_up()
 
 
 def run_turns(conversation_id: UUID | str, *, model: LanguageModel | None = None) -> None:
