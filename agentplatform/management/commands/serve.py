@@ -13,9 +13,7 @@ from agentplatform import server
 
 
 class Command(BaseCommand):
-    help = (
-        "Serves pages, API and chat; with --embedded also runs pre-validations, tool calls and the sweeper."
-    )
+    help = "Serves pages, API and chat; with --embedded also runs pre-validations, tool calls and the sweeper."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--embedded", action="store_true", help="run the due work in this process, too")
@@ -23,9 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")))
         parser.add_argument("--watch-stdin", action="store_true", help="end when standard input closes")
 
-    def handle(
-        self, *args: Any, embedded: bool, host: str, port: int, watch_stdin: bool, **options: Any
-    ) -> None:
+    def handle(self, *args: Any, embedded: bool, host: str, port: int, watch_stdin: bool, **options: Any) -> None:
         try:
             listener = server.listen(host, port)
         except OSError as error:
