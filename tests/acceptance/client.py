@@ -58,7 +58,8 @@ class Chat:
     def _connect(self) -> ClientConnection:
         address = self.base.replace("http", "ws", 1) + self.session["ws_path"]
         self.closing = ExitStack()
-        socket = self.closing.enter_context(connect(address, compression=None, open_timeout=20))
+        # No limit: a tab that nobody reads must not hold up its socket.
+        socket = self.closing.enter_context(connect(address, compression=None, open_timeout=20, max_queue=None))
         after = self.events[-1]["seq"] if self.events else 0
         socket.send(json.dumps({"type": "hello", "session_token": self.session["session_token"], "after_seq": after}))
         return socket
