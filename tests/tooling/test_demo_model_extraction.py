@@ -12,6 +12,7 @@ from transactions.core.parameters import Extraction, extraction_request, read_ex
 SERVICES, ORDERS, RETURN, TRACK = "cancelar_vas_avulso", "cancelar_pedidos", "solicitar_devolucao", "consultar_pedidos"
 RENEW, ROOM = "renovar_emprestimos", "agendar_sala"
 NONE = {}
+TODAY = datetime.date(2026, 12, 30)
 
 
 def taken(request):
@@ -217,6 +218,45 @@ def test_a_list_has_one_element_for_each_thing(tool, locale, message, value):
     assert taken(request) == ({} if value is None else {request["pending"][0]: value})
 
 
+CLINIC = ToolSpec(
+    "marcar",
+    Text("Marca uma consulta do paciente."),
+    "s",
+    arguments=(
+        ArgumentSpec("medico", label=Text("o médico"), description=Text("Nome do médico.")),
+        ArgumentSpec("queixa", label=Text("a queixa"), description=Text("O que o paciente sente, nas palavras dele.")),
+        ArgumentSpec("dia", label=Text("o dia"), description=Text("O dia da consulta."), format="date"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("pending", "last", "message", "values"),
+    [
+        (("medico",), "Com quem?", "com a Dra. Ana Lima", {"medico": "Dra. Ana Lima"}),
+        (
+            ("medico", "queixa"),
+            "Com quem?",
+            "dra. ana, estou com febre",
+            {"medico": "dra. ana", "queixa": "estou com febre"},
+        ),
+        (("medico", "queixa"), "Com quem?", "ana porque dói muito", {"medico": "ana", "queixa": "dói muito"}),
+        (("medico", "dia"), "Com quem?", "ana lima, dia 15/01/2027", {"medico": "ana lima", "dia": "2027-01-15"}),
+        (("queixa",), "O que você sente?", "O Dr. Paulo mandou voltar", {"queixa": "O Dr. Paulo mandou voltar"}),
+        (("queixa",), "How do you feel?", "I have a headache", {"queixa": "have a headache"}),
+        (("queixa",), "How do you feel?", "it is getting worse every day", {"queixa": "it is getting worse every day"}),
+        (("medico",), "Com quem?", "custa R$ 50?", {}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_tool_of_a_third_domain_is_answered_alike(pending, last, message, values):
+    request = extraction_request(CLINIC, pending, {}, message=message, last_assistant_message=last, locale="pt-BR")
+
+    found = extraction(request, TODAY)["values"]
+
+    assert {name: value for name, value in found.items() if value is not None} == values
+
+
 def test_a_yes_accepts_the_one_thing_that_the_question_named():
     request = collecting(RETURN, "sim, esse", pending=["order_id"], last="É o pedido PED-1002?")
 
@@ -229,8 +269,6 @@ def test_an_example_in_a_description_is_a_form_and_never_a_value():
 
 
 # Values of a form ---------------------------------------------------------------------------------
-
-TODAY = datetime.date(2026, 12, 30)
 
 
 def read_as(message, *, locale="pt-BR", last="Qual?", **argument):

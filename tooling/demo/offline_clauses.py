@@ -10,6 +10,8 @@ from tooling.demo import offline_words as vocabulary
 from tooling.demo.offline_text import Said, Thing, phrase_at, starts_as_question, things_in
 
 Test = Callable[[str], bool]
+_OF = frozenset({"de", "da", "do", "das", "dos"})
+"""After an article they stand for a kind that is left out: "a de cardiologia"."""
 _OPENERS = vocabulary.FILLERS | {"depois", "me", "eu"}
 
 
@@ -89,6 +91,8 @@ def lead_of(said: Said, clause: Clause, *, is_operation: Test, is_kind: Test) ->
             index, is_request, is_new = index + 1, True, True
         elif (_is_copula(said, index) and after not in vocabulary.DEGREES) or word in _OPENERS:
             index += 1
+        elif word in vocabulary.DEFINITE and after in _OF:
+            index, named, is_open = index + 2, True, False
         elif word in vocabulary.ARTICLES | vocabulary.POSSESSIVE:
             is_open = word in vocabulary.INDEFINITE | vocabulary.POSSESSIVE
             index += 1
@@ -205,7 +209,7 @@ def _names(said: Said, clause: Clause, thing: Thing, is_kind: Test) -> bool:
 
 def _is_listed(said: Said, start: int, end: int, is_kind: Test) -> bool:
     between = said.text[said.words[start - 1].end : said.words[end].start]
-    if any(mark in between for mark in ".:!?()"):
+    if any(mark in between for mark in ".:!?()$"):
         return False
     quiet = vocabulary.SEPARATORS | vocabulary.ARTICLES | {"de", "da", "do", "of", "com", "with"}
     return all(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from tooling.demo import offline_words as vocabulary
@@ -38,6 +39,10 @@ from tooling.demo.offline_values import typed_value
 
 _POINTERS = vocabulary.STOP | vocabulary.ORDINALS.keys() | vocabulary.COUNTS.keys() | vocabulary.LASTS | vocabulary.LAST
 """Words that alone name nothing: "os dois", "the last ones"."""
+
+
+_SHORT = 3
+"""The words of an answer that a remark may follow."""
 
 
 def extraction(payload: Mapping[str, Any], today: date | None = None) -> dict[str, Any]:
@@ -133,9 +138,25 @@ class Answer(Question):
         texts = self._of_groups(groups)
         if texts:
             texts |= self._of_remark(groups, texts)
-        elif not groups and not found:
-            texts = self._accepted() or self._of_bare(clauses) or self._of_reason(clauses)
+        elif not groups:
+            texts = self._of_text(clauses, beside=found)
         return found | texts
+
+    def _of_text(self, clauses: list[Clause], *, beside: Mapping[str, Any]) -> dict[str, Any]:
+        """A text in which nothing stands out; ``beside`` a number or a date only the part that holds neither."""
+        if not beside:
+            return self._accepted() or self._of_bare(clauses) or self._of_reason(clauses)
+        parts = [part for clause in clauses for part in self._parts(clause)]
+        return self._of_bare([part for part in parts if not self._holds_form(part)][:1])
+
+    def _parts(self, clause: Clause) -> list[Clause]:
+        """The clause, cut at its commas."""
+        cuts = [i for i in range(clause.start + 1, clause.end) if "," in self.said.gap(i)]
+        return [Clause(first, last) for first, last in pairwise([clause.start, *cuts, clause.end])]
+
+    def _holds_form(self, part: Clause) -> bool:
+        forms = vocabulary.DAYS.keys() | vocabulary.MONTHS.keys()
+        return any(has_digit(word) or word in forms for word in self.said.folded[part.start : part.end])
 
     @cached_property
     def _answering(self) -> list[Clause]:
@@ -278,9 +299,25 @@ class Answer(Question):
                 return {}
         if not telling or not name or (self.is_coded(name) and not any(map(has_digit, words))):
             return {}
+        remark = {} if is_introduced else self._remark_behind(name, first, last)
+        if remark:
+            return remark
         if not is_introduced and not self.is_list(name) and last - first > 3:
             first = trimmed(self.said, self._after_fillers(clause), last)[0]
         return {name: self._taken(name, first, last)}
+
+    def _remark_behind(self, name: str, first: int, last: int) -> dict[str, Any]:
+        """A short answer and a remark for the next free text: "losartana, acabou ontem"."""
+        free = [each for each in self.open_names if each != name and not self.is_coded(each) and not self.is_list(each)]
+        because = because_in(self.said, Clause(first, last))
+        cut = next((i for i in range(first + 1, last) if "," in self.said.gap(i)), because)
+        if not free or self.is_list(name) or cut is None or cut - first > _SHORT + 1:
+            return {}
+        end = next((i for i in range(first, cut) if phrase_at(self.said.folded, vocabulary.BECAUSE, i)), cut)
+        start = because if because is not None else cut
+        if end == first or not self._is_remark(start, last, with_lead=False):
+            return {}
+        return {name: self._taken(name, first, end), free[0]: self._without_quotes(*trimmed(self.said, start, last))}
 
     def _after_fillers(self, clause: Clause) -> int:
         """A longer answer keeps its words from the first that is no filler, its article included."""

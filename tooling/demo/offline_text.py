@@ -20,7 +20,7 @@ _WORD = re.compile(
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)")
 _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|(?<!\w)\'([^\']{2,})\'(?!\w)')
 _NOT_A_CODE = re.compile(
-    r"\d{1,2}h(?:\d{2})?|\d{1,2}(?:o|a|os|as|st|nd|rd|th)|\d+(?:x|kg|g|km|cm|mm|m|l|ml|gb|mb|am|pm)"
+    r"\d{1,2}h(?:\d{2})?|\d{1,2}(?:o|a|os|as|st|nd|rd|th)|\d+(?:x|kg|g|mg|mcg|km|cm|mm|m|l|ml|gb|mb|am|pm)"
 )
 
 
@@ -87,11 +87,19 @@ class Said:
         return self.text[self.words[start].start : self.words[end - 1].end] if end > start else ""
 
     def opens_sentence(self, index: int) -> bool:
-        return index == 0 or bool(re.search(r"[.!?\n]", self.gap(index)))
+        return index == 0 or (bool(re.search(r"[.!?\n]", self.gap(index))) and not self._is_title(index - 1))
+
+    def joins(self, index: int) -> bool:
+        """Whether word ``index`` directly follows the one before, as the words of a name do."""
+        return self.gap(index) in (" ", "-") or (self.gap(index) == ". " and self._is_title(index - 1))
+
+    def _is_title(self, index: int) -> bool:
+        return self.words[index].folded in vocabulary.TITLES
 
     def sentences(self) -> list[tuple[int, int]]:
         """Word ranges of the sentences."""
-        ends = [match.end() for match in _SENTENCE_END.finditer(self.text)] + [len(self.text)]
+        stops = (match for match in _SENTENCE_END.finditer(self.text) if not self._ends_title(match.start()))
+        ends = [*(match.end() for match in stops), len(self.text)]
         ranges, first = [], 0
         for end in ends:
             last = next((i for i in range(first, len(self.words)) if self.words[i].start >= end), len(self.words))
@@ -99,6 +107,9 @@ class Said:
                 ranges.append((first, last))
             first = last
         return ranges
+
+    def _ends_title(self, place: int) -> bool:
+        return any(word.end == place and word.folded in vocabulary.TITLES for word in self.words)
 
 
 # Phrases and stems ------------------------------------------
@@ -155,7 +166,7 @@ def starts_as_question(words: Sequence[str]) -> bool:
     for word in words[:4]:
         if word in vocabulary.QUESTION_STARTS:
             return True
-        if word not in vocabulary.STOP and word not in vocabulary.FILLERS:
+        if word not in vocabulary.BEFORE_QUESTIONS:
             return False
     return False
 
@@ -229,12 +240,12 @@ def _thing_at(said: Said, index: int, is_grammar: Callable[[str], bool]) -> Thin
 
 def _opens_name(said: Said, index: int, is_grammar: Callable[[str], bool]) -> bool:
     word = said.words[index]
-    if not word.is_capital or not word.text[0].isalpha():
+    if not word.is_capital or not word.text[0].isalpha() or said.text[word.end : word.end + 1] == "$":
         return False
     grammar = word.folded in vocabulary.STOP | vocabulary.FILLERS | vocabulary.HANDLING | vocabulary.SHOWING
     if not said.opens_sentence(index):
         return not grammar or _is_title_article(said, index)
-    if grammar or is_grammar(word.folded) or index + 1 >= len(said.words) or said.gap(index + 1).strip():
+    if grammar or is_grammar(word.folded) or index + 1 >= len(said.words) or not said.joins(index + 1):
         return False
     after = said.words[index + 1]
     if after.folded in vocabulary.NAME_LINKS and after.text.islower():
@@ -252,7 +263,7 @@ def _is_title_article(said: Said, index: int) -> bool:
 def _name_end(said: Said, start: int) -> int:
     """One past the last word of the name: capitals, their links, digits, and the small words of a title."""
     end, capitals = start + 1, 1
-    while end < len(said.words) and said.gap(end) in (" ", "-"):
+    while end < len(said.words) and said.joins(end):
         word = said.words[end]
         if word.is_capital or word.is_digits:
             capitals += 1

@@ -24,6 +24,8 @@ ARTICLES = DEFINITE | INDEFINITE
 LINKS = _words("de da do das dos of no na nos nas em in on at for para pra pro por pelo pela com with to ao aos")
 """Prepositions that may stand inside a name: "Horóscopo do Dia", "Lord of the Rings"."""
 NAME_LINKS = _words("de da do das dos of the la el von van")
+TITLES = _words("dr dra sr sra srta prof profa dona mr mrs ms st")
+"""Abbreviations whose full stop ends no sentence."""
 AND_OR = _words("e and ou or")
 SEPARATORS = AND_OR | _words("mais plus tambem also too nem nor")
 DEGREES = _words("too so very really muito muita tao demais bem pouco")
@@ -81,6 +83,8 @@ INTERROGATIVES = _words(
     "qual quais quando onde quanto quanta quantos quantas como cade quem what which when where who why how whose"
 )
 QUESTION_STARTS = INTERROGATIVES | _words("is are do does did has have will am")
+BEFORE_QUESTIONS = (FILLERS - {"i", "eu"}) | _words("antes disso depois before that")
+"""Words that may stand before a question's first word."""
 HYPOTHETICAL = _phrases(
     "o que acontece|what happens|what if|e se|se eu|if i|como faco|how do i|how can i|is there|existe|ha alguma"
 )
