@@ -54,7 +54,7 @@ PAGE_TEXTS: Final[Mapping[str, Mapping[str, str]]] = {
         "no_channel": "O canal de demonstração ainda não existe. Inicie o produto com make demo.",
     },
     "en": {
-        "title": "Customer care",
+        "title": "Support",
         "lead": "Demo shop",
         "log": "Conversation",
         "message": "Your message",

@@ -154,6 +154,12 @@ class Client:
     def say(self, text, id_="m1", **more):
         self.send(type="message.send", client_message_id=id_, text=text, **more)
 
+    def confirm(self, id_, asked, **more):
+        """Press the yes of the question ``asked``, the data of its event."""
+        confirmation_id = asked["confirmation_id"]
+        frame = {"client_message_id": id_, "confirmation_id": confirmation_id, "decision": "confirm"}
+        self.send(type="confirmation.answer", **frame, **more)
+
     def next(self):
         return json.loads(self.socket.recv(WAIT))
 

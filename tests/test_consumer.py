@@ -21,6 +21,9 @@ from tests.chat_channel import (
     token_of,
 )
 from tests.loading import cases
+from tests.runtime import shop as products
+from tests.runtime.staging import opens, validator_of
+from tests.runtime.world import World
 from transactions import outbox
 from transactions.models import Channel, Conversation, Event, Turn
 from transactions.services import ending  # noqa: F401 - the services import each other; load them once, here
@@ -45,7 +48,8 @@ def test_every_case_of_the_socket_is_driven_somewhere():
 
 @pytest.fixture(autouse=True)
 def turns_of_nobody(monkeypatch):
-    monkeypatch.setitem(outbox.RUNNERS, "turns", "tests.chat_channel:leave_for_later")
+    for work in outbox.RUNNERS:
+        monkeypatch.setitem(outbox.RUNNERS, work, "tests.chat_channel:leave_for_later")
 
 
 @pytest.fixture
@@ -469,6 +473,31 @@ def test_a_dead_confirmation_is_answered_as_closed_and_nothing_changes(server, a
     assert (error["code"], error["client_message_id"]) == ("confirmation_closed", "m1")
     assert Event.objects.aggregate(Max("seq")) == {"seq__max": None}
     assert not Turn.objects.exists()
+
+
+def test_a_subset_of_the_items_is_asked_anew_and_the_whole_set_confirms(server, shop):
+    world = World(products.with_validator(products.shop(), "cancelar_vas_avulso", "validar"))
+    Channel.objects.update(origins=[ORIGIN])
+    world.gateway.answers("validar", validator_of(["Música Mais", "Livros Falados", "Craque 10"]))
+    opens(world, "cancelar_vas_avulso", {"subject": "Música Mais, Livros Falados, Craque 10"})
+    world.validate()
+
+    with Client.greeted(server, Conversation.objects.get(pk=world.conversation.pk)) as client:
+        first = client.events[-1]["data"]
+        keys = [item["key"] for item in first["items"]]
+        for id_, chosen in enumerate(([], ["unknown"], keys[:2])):
+            client.confirm(f"m{id_}", first, item_keys=chosen)
+        replies = [client.answer("error"), client.answer("error"), client.answer("ack")]
+        world.validate()
+        second = client.answer("event", kind="confirmation.requested")["data"]
+        client.confirm("m4", first)
+        replies.append(client.answer("error"))
+        client.confirm("m5", second, item_keys=keys[:2])
+        answered = client.answer("event", kind="confirmation.answered")["data"]
+
+    assert [reply.get("code") for reply in replies] == ["invalid_items"] * 2 + [None, "confirmation_closed"]
+    assert [item["key"] for item in second["items"]] == keys[:2]
+    assert answered == {"confirmation_id": second["confirmation_id"], "decision": "confirm", "by": "button"}
 
 
 # Rates

@@ -340,5 +340,5 @@ def _receive(conversation_id: UUID, frame: MessageSend | ConfirmationAnswer) -> 
                 client_message_id=frame.client_message_id,
                 confirmation_id=frame.confirmation_id,
                 decision=frame.decision,
-                item_keys=frame.item_keys,
+                item_keys=None if frame.item_keys is None else list(frame.item_keys),
             )

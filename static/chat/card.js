@@ -27,7 +27,7 @@ const CLOSED_ICON = { confirm: "check", reject: "minus", replaced: "minus", expi
 const WITHOUT_ITEMS = new Set(["CANCELLED", "ABANDONED", "EXPIRED"]);
 
 /** A reason may be a code of the tool's; shown as words. */
-function words(reason) {
+function asWords(reason) {
   return /^[a-z0-9_]+$/i.test(reason) ? reason.replaceAll("_", " ") : reason;
 }
 
@@ -90,7 +90,7 @@ export class ConfirmationCard {
     const leftOut = this.items.filter((item) => item.eligible === false);
     const questionId = `question-${this.id}`;
     const { around, rows } = readTable(data.text, this.items);
-    const reasonOf = (item) => rows[this.items.indexOf(item)]?.reason || words(item.reason ?? "");
+    const reasonOf = (item) => rows[this.items.indexOf(item)]?.reason || asWords(item.reason ?? "");
     this.#kind = el("p", { class: "card-kind", tabindex: "-1" }, icon("question"), this.#texts.pending);
     this.#note = el("p", { class: "card-note", role: "status", tabindex: "-1" });
     this.#expiry = el("p", { class: "expiry" });
@@ -202,14 +202,15 @@ export class ProgressCard {
 export function resultCard(frame, texts, { consoleUrl = null } = {}) {
   const { status, text = "", counts = {} } = frame.data;
   const items = WITHOUT_ITEMS.has(status) ? [] : (frame.data.items ?? []);
-  const { around, rows } = readTable(text, items);
+  const { around, headings, rows } = readTable(text, items);
   const isFound = rows.some((row) => row?.found);
+  const words = isFound ? [headings, around].filter(Boolean).join("\n") : around;
   const summary = items.length > 1 && !isFound ? countsText(counts, texts) : "";
   return el(
     "section",
     { class: "card result", "data-status": status, "aria-label": texts.status[status] ?? status },
     isFound ? null : heading(status, summary, texts),
-    around ? el("p", { class: "card-text" }, around) : null,
+    words ? el("p", { class: "card-text" }, words) : null,
     items.length ? itemList(items, rows, texts) : null,
     consoleUrl ? el("a", { class: "console-link", href: consoleUrl }, texts.console) : null,
   );
@@ -260,7 +261,7 @@ function itemRow(item, told, texts) {
     const details = told.found.map((line) => el("span", { class: "reason" }, line));
     return el("li", { "data-status": item.status }, el("div", {}, el("span", { class: "item-label" }, item.label), ...details));
   }
-  const reason = told ? told.reason : words(item.reason ?? "");
+  const reason = told ? told.reason : asWords(item.reason ?? "");
   return el(
     "li",
     { "data-status": item.status },

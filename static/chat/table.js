@@ -7,15 +7,16 @@ const BULLET = "• ";
 const INDENT = "   ";
 
 /**
- * `around`: the text without the rows and without a heading that only announces them.
+ * `around`: the text without the rows and without the lines that only announce them, which are `headings`.
  * `rows`: for each item null, or {outcome, reason} or {found: [lines]}.
  */
 export function readTable(text, items) {
   const lines = text.split("\n");
   const taken = new Set();
   const rows = items.map((item) => takeRow(item, lines, taken));
-  const around = lines.filter((line, index) => !taken.has(index) && !(line.endsWith(":") && taken.has(index + 1)));
-  return { around: around.join("\n").trim(), rows };
+  const isHeading = (line, index) => !taken.has(index) && line.endsWith(":") && taken.has(index + 1);
+  const around = lines.filter((line, index) => !taken.has(index) && !isHeading(line, index));
+  return { around: around.join("\n").trim(), headings: lines.filter(isHeading).join("\n"), rows };
 }
 
 function takeRow(item, lines, taken) {

@@ -315,6 +315,7 @@ def test_what_a_query_found_is_shown_as_it_was_told(open_page):
     rows = page.locator(".result li")
     expect(rows.first).to_have_text("Serviço 1preço: 9,90; status: ativo")
     expect(rows.last).to_have_text("Serviço 2preço: 5,00status: ativo")
+    expect(page.locator(".result .card-text")).to_have_text("Encontrei 2 itens:")
     expect(page.locator(".result .outcome")).to_have_count(0)
 
 
