@@ -23,8 +23,8 @@ const ITEM_ICON = {
   EXCLUDED: "minus",
   NOT_EXECUTED: "minus",
 };
+const WITHOUT_EFFECT = new Set(["CANCELLED", "ABANDONED", "EXPIRED", "REFUSED"]);
 const CLOSED_ICON = { confirm: "check", reject: "minus", replaced: "minus", expired: "clock", ended: "minus" };
-const WITHOUT_ITEMS = new Set(["CANCELLED", "ABANDONED", "EXPIRED"]);
 
 /** A reason may be a code of the tool's; shown as words. */
 function asWords(reason) {
@@ -200,12 +200,11 @@ export class ProgressCard {
 
 /** What became of a transaction: every item with its outcome, reason and protocol, or what a query found. */
 export function resultCard(frame, texts, { consoleUrl = null } = {}) {
-  const { status, text = "", counts = {} } = frame.data;
-  const items = WITHOUT_ITEMS.has(status) ? [] : (frame.data.items ?? []);
+  const { status, text = "", items = [], counts = {} } = frame.data;
   const { around, headings, rows } = readTable(text, items);
   const isFound = rows.some((row) => row?.found);
   const words = isFound ? [headings, around].filter(Boolean).join("\n") : around;
-  const summary = items.length > 1 && !isFound ? countsText(counts, texts) : "";
+  const summary = items.length > 1 && !isFound && !WITHOUT_EFFECT.has(status) ? countsText(counts, texts) : "";
   return el(
     "section",
     { class: "card result", "data-status": status, "aria-label": texts.status[status] ?? status },

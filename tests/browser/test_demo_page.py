@@ -331,14 +331,15 @@ def test_a_long_result_is_folded_with_what_went_wrong_on_top_and_unfolds_whole(o
     expect(rows.locator("visible=true")).to_have_count(12)
 
 
-def test_a_request_that_ended_without_effect_says_so_without_a_list(open_page):
+def test_a_request_that_ended_without_effect_says_so_and_counts_nothing(open_page):
     page = open_page()
-    finish(transaction(), outcome("Serviço 1", "NOT_EXECUTED"), status="CANCELLED", text="Tudo bem, nada mudou.")
+    kept = [outcome(f"Serviço {number}", "NOT_EXECUTED") for number in (1, 2)]
+    finish(transaction(), *kept, status="CANCELLED", text="Tudo bem, nada mudou.\n• Serviço 1: não foi executado")
 
     card = page.locator(".result")
     expect(card.locator(".card-kind")).to_have_text("Nada foi feito")
     expect(card.locator(".card-text")).to_have_text("Tudo bem, nada mudou.")
-    expect(card.locator("li")).to_have_count(0)
+    expect(card.locator("li")).to_have_text(["Serviço 1não foi executado", "Serviço 2não executado"])
 
 
 # Coming back
