@@ -5,7 +5,9 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import shutil
 import socket
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -76,8 +78,12 @@ def _child(server: ServerSpec, env: tuple[tuple[str, str], ...], environment: Ma
     allowed = [command.strip() for command in environment.get("MCP_STDIO_COMMANDS", "").split(",")]
     if not server.command or server.command not in allowed:
         return NotSent(f'command "{server.command}" is not in MCP_STDIO_COMMANDS', again=False)
-    whole = {"PATH": environment.get("PATH", os.defpath)} | dict(env)
-    return Target(Transport.STDIO, command=(server.command, *server.args), env=tuple(sorted(whole.items())))
+    path = environment.get("PATH", os.defpath)
+    # "python" means the interpreter that the product runs on, also where no environment was activated.
+    own = os.pathsep.join([os.path.dirname(sys.executable), path])
+    command = shutil.which(server.command, path=own) or server.command
+    whole = {"PATH": path} | dict(env)
+    return Target(Transport.STDIO, command=(command, *server.args), env=tuple(sorted(whole.items())))
 
 
 def _refusal_of_endpoint(endpoint: str, *, is_production: bool) -> str:
