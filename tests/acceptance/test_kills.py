@@ -78,7 +78,7 @@ def test_a_worker_killed_after_the_answer_was_stored_needs_no_second_call(stack,
     stack.start_worker()
     chat = awaiting("killed-after-answer")
     stack.stop_workers()
-    doomed = stack.start_worker(FAILPOINT="answered:kill")
+    doomed = stack.start_worker(FAILPOINT="recorded:kill")
 
     chat.say("sim")
     wait_until(lambda: not doomed.is_running, what="the worker to die")
