@@ -34,10 +34,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """A failed test shows the logs of the processes that it ran against."""
     report = yield
     if report.failed:
-        for value in getattr(item, "funcargs", {}).values():
-            started = value if isinstance(value, Processes) else getattr(value, "processes", None)
-            if isinstance(started, Processes):
-                report.sections.extend(started.logs())
+        values = getattr(item, "funcargs", {}).values()
+        found = [value if isinstance(value, Processes) else getattr(value, "processes", None) for value in values]
+        for started in {id(one): one for one in found if isinstance(one, Processes)}.values():
+            report.sections.extend(started.logs())
     return report
 
 

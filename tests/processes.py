@@ -110,7 +110,8 @@ class Processes:
             child.process.wait(STOP_SECONDS)
 
     def logs(self, characters: int = 3000) -> list[tuple[str, str]]:
-        return [(f"log of {child.log.name}", child.text()[-characters:]) for child in self.children]
+        found = [(f"log of {child.log.name}", child.text()[-characters:]) for child in self.children]
+        return [(title, text) for title, text in found if text.strip()]
 
 
 def responds(url: str) -> bool:
