@@ -36,6 +36,11 @@ class EnterpriseRouter:
         return self.definitions.tools
 
     def offers(self, locale: str) -> list[str]:
-        """What the user can be offered, in words: the descriptions of the intents."""
-        texts = (intent.description.in_locale(locale) for intent in self.intents)
+        """What the user can be offered, in words: what the tools of the intents do.
+
+        An intent's own description speaks about the user to the model, not to the user.
+        """
+        names = dict.fromkeys(name for intent in self.intents for name in intent.mcp_tools)
+        available = (self.tools[name] for name in names if self.definitions.is_available(name))
+        texts = (tool.description.in_locale(locale) for tool in available)
         return [text for text in texts if text]

@@ -15,7 +15,7 @@ from transactions.core.parameters import missing
 from transactions.core.precedence import Decision, Failed
 from transactions.core.routing import AskWhich, Chosen
 from transactions.core.statuses import ReasonCode, Rule, Status
-from transactions.models import Conversation
+from transactions.models import Conversation, Transaction
 from transactions.readings import Reader, Situation
 from transactions.services import advancing, amending, confirming, ending, turning
 from transactions.services.advancing import Opening
@@ -38,15 +38,18 @@ def apply(decision: Decision, *, handling: Handling, situation: Situation, reade
                 _check_unmoved(situation)
                 turning.queue(conversation, situation.turn, situation.transaction)
             return
-        turning.finish_turn(
-            conversation,
-            situation.turn,
-            decision.rule,
-            transaction=situation.transaction,
-            evidence=reader.evidence,
-            model_calls=reader.calls,
-        )
-        _carry_out(decision, conversation, situation, prepared)
+        opened = _carry_out(decision, conversation, situation, prepared)
+        # A shift is evidence of both: of what was left, and of what was started.
+        left = situation.transaction
+        for transaction in dict.fromkeys((left or opened, opened or left)):
+            turning.finish_turn(
+                conversation,
+                situation.turn,
+                decision.rule,
+                transaction=transaction,
+                evidence=reader.evidence,
+                model_calls=reader.calls,
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +124,14 @@ def _prepare_values(
 # Inside the commit ------------------------------------------
 
 
-def _carry_out(decision: Decision, conversation: Conversation, situation: Situation, prepared: _Prepared) -> None:
+def _carry_out(
+    decision: Decision, conversation: Conversation, situation: Situation, prepared: _Prepared
+) -> Transaction | None:
+    """The transaction that was opened, if one was."""
     locale, turn = conversation.locale, situation.turn
     match decision:
         case precedence.Open() | precedence.Shift():
-            _open(decision, conversation, situation, prepared)
+            return _open(decision, conversation, situation, prepared)
         case precedence.Answer(question=question, is_bare_answer=is_bare, rule=rule):
             say(conversation, _answer_text(situation, question, is_bare=is_bare), rule=rule, turn=turn)
         case precedence.SayAgain(rule=rule):
@@ -139,6 +145,7 @@ def _carry_out(decision: Decision, conversation: Conversation, situation: Situat
             pass
         case _:
             _move(decision, conversation, situation, prepared)
+    return None
 
 
 def _move(decision: Decision, conversation: Conversation, situation: Situation, prepared: _Prepared) -> None:
@@ -212,17 +219,17 @@ def _open(
     conversation: Conversation,
     situation: Situation,
     prepared: _Prepared,
-) -> None:
+) -> Transaction | None:
     """End what is left and start the new transaction; where none can start, nothing is left either."""
     if prepared.opening is None or prepared.rules is None:
         say(conversation, prepared.text, rule=decision.rule, turn=situation.turn)
         if situation.transaction is not None:
             _ask_pending(conversation, situation, decision.rule)
-        return
+        return None
     if isinstance(decision, precedence.Shift):
         # on_intent_shift: park behaves as abandon until parking is built.
         _end(conversation, situation, Status.ABANDONED, ReasonCode.INTENT_SHIFT, rule=Rule.SHIFT_ABANDONED)
-    advancing.open_transaction(conversation, prepared.opening, prepared.rules, turn=situation.turn)
+    return advancing.open_transaction(conversation, prepared.opening, prepared.rules, turn=situation.turn)
 
 
 def _stay(conversation: Conversation, situation: Situation, rule: Rule, question: str | None) -> None:

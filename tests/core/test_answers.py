@@ -42,3 +42,10 @@ def test_nested_lists_are_told_in_words() -> None:
     text = render_found([Found("PED-1", DONE, said)], locale="pt-BR")
 
     assert text == "• PED-1 – itens: produto: Tênis; quantidade: 1, produto: Meia; quantidade: 2"
+
+
+def test_a_date_is_written_as_people_of_the_locale_write_it() -> None:
+    item = Found("PED-1", DONE, {"since": "2026-11-30", "code": "20261130x"})
+
+    assert render_found([item], locale="pt-BR") == "• PED-1 – since: 30/11/2026; code: 20261130x"
+    assert render_found([item], locale="en") == "• PED-1 – since: 2026-11-30; code: 20261130x"

@@ -110,7 +110,7 @@ def test_a_cancelled_service_leaves_the_list_and_cannot_be_cancelled_again(conta
     again = contas("validar_vas_subject", "c2", subject="Craque 10")
 
     assert [row["name"] for row in active] == [MUSIC, BOOKS, KIDS]
-    assert {row["name"]: row["situation"] for row in everything}[GOALS] == "cancelled"
+    assert {row["name"]: row["situação"] for row in everything}[GOALS] == "cancelado"
     assert decision(again)["items"][0]["reason"] == "ja_cancelado"
 
 
@@ -118,6 +118,6 @@ def test_the_list_says_every_service_with_its_price_and_filters_by_category(cont
     rows = contas("listar_servicos", "c3")["results"]
     books = contas("listar_servicos", "c3", categoria="leitura")["results"]
 
-    assert all(row["ok"] is True and row["monthly_price"] in row["label"] for row in rows)
+    assert all(row["ok"] is True and row["preço_mensal"] in row["label"] for row in rows)
     assert [row["name"] for row in rows] == [MUSIC, BOOKS, GOALS, KIDS]
     assert [row["name"] for row in books] == [BOOKS]

@@ -40,7 +40,7 @@ def test_orders_are_shown_one_by_one_and_an_unknown_one_is_said(pedidos):
         ("PED-1004", True),
         ("PED-9999", False),
     ]
-    assert answer["results"][1]["situation"] == "delivered"
+    assert answer["results"][1]["situação"] == "entregue"
     assert answer["ok"] is False
 
 

@@ -220,7 +220,7 @@ def test_a_demo_server_works_as_a_child(children, tmp_path):
     outcome = children.call(Call(spec, "consultar_pedidos", {"order_ids": ["PED-1001"]}))
 
     assert isinstance(outcome, Answered)
-    assert outcome.structured["results"][0]["situation"] == "preparing"
+    assert outcome.structured["results"][0]["situação"] == "em preparação"
 
 
 def test_a_child_that_cannot_start_is_not_sent(children):

@@ -31,7 +31,7 @@ def build(desk: Desk) -> MCPServer:
         arguments = {"categoria": categoria, "incluir_cancelados": incluir_cancelados}
         visit = desk.visit(ctx, "listar_servicos", contract_key, **arguments)
         rows = [_listed(desk, visit, service) for service in line.LINE if _is_wanted(service, categoria)]
-        shown = [row for row in rows if incluir_cancelados or row["situation"] == "active"]
+        shown = [row for row in rows if incluir_cancelados or row["situação"] == "ativo"]
         return await desk.answer(visit, [row["name"] for row in shown], {"ok": True, "results": shown}, names="name")
 
     @server.tool()
@@ -75,10 +75,10 @@ def _listed(desk: Desk, visit: Visit, service: line.Service) -> Row:
         "name": service.name,
         "label": f"{service.name} ({service.price})",
         "ok": not reason,
-        "category": service.category,
-        "monthly_price": service.price,
-        "since": service.since,
-        "situation": "cancelled" if is_cancelled else "active",
+        "categoria": service.category,
+        "preço_mensal": service.price,
+        "desde": service.since,
+        "situação": "cancelado" if is_cancelled else "ativo",
     }
     return row | {"reason": reason} if reason else row
 

@@ -15,6 +15,14 @@ from tooling.demo.words import folded
 PORT = 8102
 CANCELLED = "cancelled"
 RETURNED = "returned"
+SITUATIONS = {
+    "preparing": "em preparação",
+    "shipped": "enviado",
+    "delivered": "entregue",
+    CANCELLED: "cancelado",
+    RETURNED: "devolvido",
+}
+"""What customers read of an order."""
 
 
 def build(desk: Desk) -> MCPServer:
@@ -101,10 +109,10 @@ def _shown(desk: Desk, visit: Visit, order_id: str, since: str) -> Row:
     return {
         "order_id": order_id,
         "ok": True,
-        "situation": desk.outcome(visit.customer, order_id) or order.situation,
-        "product": order.product,
-        "placed": order.placed,
-        "expected": order.expected,
+        "situação": SITUATIONS[desk.outcome(visit.customer, order_id) or order.situation],
+        "produto": order.product,
+        "data_do_pedido": order.placed,
+        "previsão_de_entrega": order.expected,
     }
 
 

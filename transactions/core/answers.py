@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from tooling.specs import JSON
 from transactions.core.reply import reason_text
@@ -71,4 +72,14 @@ def _value(value: JSON, locale: str, depth: int) -> str:
     if isinstance(value, list):
         parts = (_value(element, locale, depth + 1) for element in value) if depth < DEEPEST else ()
         return ", ".join(part for part in parts if part)
-    return " ".join(str(value).split())[:LONGEST]
+    text = " ".join(str(value).split())
+    return _date(text, locale) or text[:LONGEST]
+
+
+def _date(text: str, locale: str) -> str:
+    """An ISO date as people of the locale write it; empty for anything else."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return ""
+    return day.isoformat() if locale.lower().startswith("en") else f"{day:%d/%m/%Y}"
