@@ -13,6 +13,7 @@ from types import FrameType
 from typing import NoReturn
 
 import uvicorn
+from django.conf import settings
 
 from transactions import outbox, sweeper
 
@@ -56,8 +57,9 @@ def config() -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        # Whoever stands behind a proxy says so in its own settings; by default nobody's headers are believed.
-        proxy_headers=False,
+        # Nobody's forwarded address or scheme is believed, but that of the proxies that the settings name.
+        proxy_headers=bool(settings.FORWARDED_ALLOW_IPS),
+        forwarded_allow_ips=settings.FORWARDED_ALLOW_IPS,
         timeout_graceful_shutdown=GRACEFUL_SECONDS,
         ws_max_size=WEBSOCKET_BYTES,
         # A compressed frame of a few bytes may unpack into megabytes.
