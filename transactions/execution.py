@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db import close_old_connections, connection
 
+from tooling.cleaning import clean_json
 from tooling.gateway import Answered, Call, NoAnswer, NotSent, Outcome, ToolGateway
 from tooling.specs import OperationType
 from transactions import failpoints
@@ -114,7 +115,8 @@ def _read_validator(validation: Validation, outcome: Outcome) -> tuple[Verdict, 
             return Failure("the validator answered with an error"), outcome.raw, "is_error"
         case Answered():
             tool = validation.rules.policy.pre_validation.tool
-            result = envelope_of(tool, structured=outcome.structured, texts=outcome.texts, is_error=False)["result"]
+            envelope = envelope_of(tool, structured=outcome.structured, texts=outcome.texts, is_error=False)
+            result = clean_json(envelope["result"])
             return result, result, None
         case NotSent(reason=reason) | NoAnswer(reason=reason):
             return Failure(reason), None, reason

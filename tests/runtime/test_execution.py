@@ -253,6 +253,17 @@ def test_a_row_nobody_confirmed_is_an_incident_and_never_counted() -> None:
     assert incident.seq is None
 
 
+def test_text_that_no_database_stores_is_accounted_all_the_same() -> None:
+    world = confirmed(["Música Mais"])
+    nasty = '{"results": [{"name": "Música Mais", "success": true, "protocol": "P\\u0000\\ud800", "n": NaN}]}'
+    world.gateway.answers("cancelar_vas_avulso", Answered(raw={}, texts=(nasty,)))
+
+    world.work()
+
+    assert world.transaction.status == "SUCCESS"
+    assert world.transaction.items.get().protocol.startswith("P")
+
+
 def test_partial_success_names_every_item_with_reason_and_protocol() -> None:
     world = confirmed()
     result = rows(

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.transaction import atomic
 
+from tooling.cleaning import clean_json
 from transactions.core.outcomes import (
     ItemOutcome,
     Ledger,
@@ -66,8 +67,11 @@ def settle(attempt_id: int) -> bool:
 def _read(attempt: Attempt, rules: Rules) -> tuple[Ledger, dict[str, Any]]:
     raw = attempt.raw_answer or {}
     name = rules.tool.name
-    envelope = envelope_of(
-        name, structured=raw.get("structured"), texts=raw.get("texts", []), is_error=bool(raw.get("is_error"))
+    # A text block is parsed only here, so what no database stores may come to light only here.
+    envelope = clean_json(
+        envelope_of(
+            name, structured=raw.get("structured"), texts=raw.get("texts", []), is_error=bool(raw.get("is_error"))
+        )
     )
     normalised = normalize(name, envelope)
     ledger = account(
