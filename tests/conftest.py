@@ -1,5 +1,6 @@
 """Fixtures and hooks that every test may use: real services, children, and which tests run where."""
 
+import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if problem:
         status = pytest.ExitCode.USAGE_ERROR if services.SERVICES_REQUIRED else pytest.ExitCode.OK
         pytest.exit(f"PostgreSQL is not here, its pass is skipped: {problem}", returncode=status)
+    # Threads of a test may still hold connections when Django drops its test databases.
+    config.add_cleanup(lambda: services.drop_databases(os.environ["DATABASE_URL"].rpartition("/")[2]))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

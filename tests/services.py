@@ -47,6 +47,16 @@ def postgres_problem() -> str:
     return ""
 
 
+def drop_databases(name: str) -> None:
+    """Drop every database whose name contains ``name``, whoever is still connected to it."""
+    import psycopg
+
+    with psycopg.connect(POSTGRES, autocommit=True) as connection:
+        found = connection.execute("SELECT datname FROM pg_database WHERE position(%s in datname) > 0", [name])
+        for (database,) in found.fetchall():
+            connection.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
+
+
 @contextlib.contextmanager
 def scratch_database() -> Iterator[str]:
     """The URL of a new, empty PostgreSQL database that is dropped afterwards."""
@@ -60,8 +70,7 @@ def scratch_database() -> Iterator[str]:
     try:
         yield postgres_server(name)
     finally:
-        with psycopg.connect(POSTGRES, autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        drop_databases(name)
 
 
 @contextlib.contextmanager
