@@ -12,7 +12,7 @@ SECTIONS = ["2", "3", "4", "4a", "5", "6", "7", "8", "9", "10", "11"]
 
 
 @cache
-def tests_in(name: str) -> set[str]:
+def functions_of(name: str) -> set[str]:
     """The test functions of one file, methods as Class::method."""
     path = ROOT / name
     if not path.exists():
@@ -34,7 +34,7 @@ def test_every_named_test_exists():
     missing = []
     for promise, test in named_tests():
         name, _, function = test.partition("::")
-        if function.partition("[")[0] not in tests_in(name):
+        if function.partition("[")[0] not in functions_of(name):
             missing.append(f"{promise}: {test}")
 
     assert missing == []
