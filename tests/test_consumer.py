@@ -26,7 +26,6 @@ from tests.runtime.staging import opens, validator_of
 from tests.runtime.world import World
 from transactions import outbox
 from transactions.models import Channel, Conversation, Event, Turn
-from transactions.services import ending  # noqa: F401 - the services import each other; load them once, here
 from transactions.sessions import open_session
 
 pytestmark = pytest.mark.django_db(transaction=True)
