@@ -12,9 +12,7 @@ MCP_SERVER_HEADERS = _("One per line as Name: value. Secrets only as ${NAME} of 
 MCP_SERVER_ENV = _("One per line as NAME: value, for a child process; it inherits PATH and nothing else.")
 TOOL_NAME = _("The tool's name on its MCP server.")
 TOOL_DESCRIPTION = _("What the tool does, in one or two sentences; the language model reads this.")
-TOOL_ENABLED = _(
-    "Off: users are told that it is not available, and it is not called any more once published."
-)
+TOOL_ENABLED = _("Off: users are told that it is not available, and it is not called any more once published.")
 TOOL_TOOL_TYPE = _("Decides how the tool may be used where it has no policy of its own.")
 TOOL_SELECTION_KEYWORDS = _("One per line; they choose between the tools of one intent.")
 TOOL_CACHE_ENABLED = _("Only honoured for read-only tools.")
@@ -36,9 +34,7 @@ POLICY_FAIL_OPEN = _(
 )
 POLICY_WORKFLOW = _("Only where a workflow is run.")
 POLICY_WORKFLOW_VERSION = _("Empty: the newest version.")
-POLICY_RECONCILE_TOOL = _(
-    "Asked what really happened when a call was sent and no answer came; internal or read only."
-)
+POLICY_RECONCILE_TOOL = _("Asked what really happened when a call was sent and no answer came; internal or read only.")
 POLICY_IDEMPOTENCY = _(
     "Key: an unanswered call may be sent again with the same key. Choose it only if the server keeps its "
     "promise; otherwise the operation can happen twice. None: an operator settles what nobody knows."
@@ -47,9 +43,7 @@ POLICY_ON_INTENT_SHIFT = _(
     "Abandon: the open request ends, nothing is executed. "
     "Park: it waits, is offered again later, and is validated and confirmed afresh."
 )
-POLICY_EXPIRES_AFTER = _(
-    "How long the request may stay open without an answer; empty: the installation's default."
-)
+POLICY_EXPIRES_AFTER = _("How long the request may stay open without an answer; empty: the installation's default.")
 POLICY_TIMEOUT_SECONDS = _("After this time the outcome counts as unknown and is verified, never as failed.")
 POLICY_MAX_ITEMS = _("More eligible items are refused; empty: no limit.")
 POLICY_ATOMICITY = _("All or nothing: a set that is only partly eligible is refused as a whole.")
@@ -61,9 +55,7 @@ PARAMETER_MAPPING_EXTRACT = _(
     "As in mcp_parameter_mapping.yaml: one argument with strategy, pattern or description each."
 )
 INTENT_DESCRIPTION = _("The language model chooses by this text.")
-INTENT_KEYWORDS = _(
-    "One per line; whole words, accents and case do not matter. A match asks no language model."
-)
+INTENT_KEYWORDS = _("One per line; whole words, accents and case do not matter. A match asks no language model.")
 INTENT_EXAMPLES = _("One per line: how customers really say it.")
 INTENT_PRIORITY = _("Between equal matches the lower number wins.")
 ROUTER_SETTINGS_CONFIDENCE_THRESHOLD = _(

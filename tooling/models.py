@@ -49,13 +49,9 @@ class McpServer(models.Model):
     command = models.CharField(
         _("command"), max_length=500, blank=True, default="", help_text=help_texts.MCP_SERVER_COMMAND
     )
-    args = models.JSONField(
-        _("command arguments"), blank=True, default=list, help_text=help_texts.MCP_SERVER_ARGS
-    )
+    args = models.JSONField(_("command arguments"), blank=True, default=list, help_text=help_texts.MCP_SERVER_ARGS)
     enabled = models.BooleanField(_("enabled"), default=True, help_text=help_texts.MCP_SERVER_ENABLED)
-    headers = models.JSONField(
-        _("headers"), blank=True, default=dict, help_text=help_texts.MCP_SERVER_HEADERS
-    )
+    headers = models.JSONField(_("headers"), blank=True, default=dict, help_text=help_texts.MCP_SERVER_HEADERS)
     env = models.JSONField(_("environment"), blank=True, default=dict, help_text=help_texts.MCP_SERVER_ENV)
 
     class Meta:
@@ -72,9 +68,7 @@ class Tool(models.Model):
 
     name = models.CharField(_("name"), max_length=100, unique=True, help_text=help_texts.TOOL_NAME)
     description = models.JSONField(_("description"), default=str, help_text=help_texts.TOOL_DESCRIPTION)
-    server = models.ForeignKey(
-        McpServer, on_delete=models.PROTECT, related_name="tools", verbose_name=_("MCP server")
-    )
+    server = models.ForeignKey(McpServer, on_delete=models.PROTECT, related_name="tools", verbose_name=_("MCP server"))
     enabled = models.BooleanField(_("enabled"), default=True, help_text=help_texts.TOOL_ENABLED)
     tool_type = models.CharField(
         _("type"),
@@ -86,13 +80,9 @@ class Tool(models.Model):
     selection_keywords = models.JSONField(
         _("selection keywords"), blank=True, default=list, help_text=help_texts.TOOL_SELECTION_KEYWORDS
     )
-    cache_enabled = models.BooleanField(
-        _("cache answers"), default=False, help_text=help_texts.TOOL_CACHE_ENABLED
-    )
+    cache_enabled = models.BooleanField(_("cache answers"), default=False, help_text=help_texts.TOOL_CACHE_ENABLED)
     cache_ttl_seconds = models.PositiveIntegerField(_("cache time in seconds"), default=0)
-    response = models.JSONField(
-        _("response hints"), blank=True, default=dict, help_text=help_texts.TOOL_RESPONSE
-    )
+    response = models.JSONField(_("response hints"), blank=True, default=dict, help_text=help_texts.TOOL_RESPONSE)
 
     class Meta:
         verbose_name = _("tool")
@@ -109,9 +99,7 @@ class ToolArgument(models.Model):
     tool = models.ForeignKey(Tool, on_delete=models.CASCADE, related_name="arguments", verbose_name=_("tool"))
     position = models.PositiveIntegerField(_("position"), default=0)
     name = models.CharField(_("name"), max_length=100)
-    type = models.CharField(
-        _("type"), max_length=20, choices=choices.ARGUMENT_TYPES, default=ArgumentType.STRING.value
-    )
+    type = models.CharField(_("type"), max_length=20, choices=choices.ARGUMENT_TYPES, default=ArgumentType.STRING.value)
     label = models.JSONField(_("label"), blank=True, default=str, help_text=help_texts.TOOL_ARGUMENT_LABEL)
     description = models.JSONField(
         _("description"), blank=True, default=str, help_text=help_texts.TOOL_ARGUMENT_DESCRIPTION
@@ -119,23 +107,17 @@ class ToolArgument(models.Model):
     user_prompt = models.JSONField(
         _("question to the user"), blank=True, default=str, help_text=help_texts.TOOL_ARGUMENT_USER_PROMPT
     )
-    enum = models.JSONField(
-        _("allowed values"), blank=True, default=list, help_text=help_texts.TOOL_ARGUMENT_ENUM
-    )
+    enum = models.JSONField(_("allowed values"), blank=True, default=list, help_text=help_texts.TOOL_ARGUMENT_ENUM)
     format = models.CharField(
         _("format"), max_length=40, blank=True, default="", help_text=help_texts.TOOL_ARGUMENT_FORMAT
     )
-    items = models.JSONField(
-        _("element schema"), blank=True, default=dict, help_text=help_texts.TOOL_ARGUMENT_ITEMS
-    )
+    items = models.JSONField(_("element schema"), blank=True, default=dict, help_text=help_texts.TOOL_ARGUMENT_ITEMS)
 
     class Meta:
         verbose_name = _("argument")
         verbose_name_plural = _("arguments")
         ordering = ["tool", "position", "pk"]
-        constraints = [
-            models.UniqueConstraint(fields=["tool", "name"], name="tooling_argument_once_per_tool")
-        ]
+        constraints = [models.UniqueConstraint(fields=["tool", "name"], name="tooling_argument_once_per_tool")]
 
     def __str__(self) -> str:
         return self.name
@@ -242,9 +224,7 @@ class ParameterMapping(models.Model):
         verbose_name=_("tool"),
         help_text=help_texts.PARAMETER_MAPPING_TOOL,
     )
-    map = models.JSONField(
-        _("from the identity"), blank=True, default=dict, help_text=help_texts.PARAMETER_MAPPING_MAP
-    )
+    map = models.JSONField(_("from the identity"), blank=True, default=dict, help_text=help_texts.PARAMETER_MAPPING_MAP)
     defaults = models.JSONField(
         _("default values"), blank=True, default=dict, help_text=help_texts.PARAMETER_MAPPING_DEFAULTS
     )
@@ -272,9 +252,7 @@ class Intent(models.Model):
     """What a customer may want, and the tools that serve it."""
 
     name = models.CharField(_("name"), max_length=100, unique=True)
-    description = models.JSONField(
-        _("description"), blank=True, default=str, help_text=help_texts.INTENT_DESCRIPTION
-    )
+    description = models.JSONField(_("description"), blank=True, default=str, help_text=help_texts.INTENT_DESCRIPTION)
     mcp_tools = models.JSONField(_("tools"), blank=True, default=list)
     keywords = models.JSONField(_("keywords"), blank=True, default=list, help_text=help_texts.INTENT_KEYWORDS)
     examples = models.JSONField(_("examples"), blank=True, default=list, help_text=help_texts.INTENT_EXAMPLES)
@@ -359,9 +337,7 @@ class Workflow(models.Model):
         verbose_name = _("workflow")
         verbose_name_plural = _("workflows")
         ordering = ["name", "-version"]
-        constraints = [
-            models.UniqueConstraint(fields=["name", "version"], name="tooling_workflow_version_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["name", "version"], name="tooling_workflow_version_once")]
 
     def __str__(self) -> str:
         return f"{self.name} v{self.version}"
