@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from transactions.llm import Completion, Unavailable
-
 from tooling.gateway import Answered, Call, NoAnswer, NotSent, Outcome, RemoteTool
 from tooling.specs import ProfileSpec, ServerSpec
+from transactions.llm import Completion, Unavailable
 
 
 def answered(structured: Any, *, is_error: bool = False) -> Answered:

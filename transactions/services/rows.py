@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models import F
-from tooling.cleaning import clean_json
 
+from tooling.cleaning import clean_json
 from transactions import outbox
 from transactions.core.errors import StaleTransaction
 from transactions.core.statuses import Rule, Status, check_move, is_final
