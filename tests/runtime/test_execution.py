@@ -294,6 +294,37 @@ def test_a_new_transaction_with_an_unsettled_item_is_refused_until_that_is_known
     assert calls(world) == 1
 
 
+def test_a_validators_refusal_of_an_unsettled_item_is_told_as_unsettled() -> None:
+    world = confirmed(["Livros Falados"])
+    world.gateway.answers("cancelar_vas_avulso", NoAnswer("timeout"))
+    world.work()
+    gone = {"items": [{"name": "Livros Falados", "eligible": False, "reason": "ja_cancelado"}]}
+    refusal = {"eligible": False, "transaction_decision": {"resolved_arguments": gone}}
+    world.gateway.answers("validar", answered(refusal))
+
+    opens(world, "cancelar_vas_avulso", {"subject": "Livros Falados"})
+    world.validate()
+
+    assert world.transaction.reason_code == "item_unsettled"
+
+
+def test_a_new_value_at_the_confirmation_leaves_no_item_unmentioned() -> None:
+    world = World(shop.shop())
+    world.gateway.answers("cancelar_pedidos", all_done)
+    opens(world, "cancelar_pedidos", {"order_ids": ["PED-1", "PED-2"]})
+    change = {"kind": "change_parameters", "keep_item_keys": None, "question": None}
+    world.model.script({"confirmation_reply": {**change, "values": {"order_ids": ["PED-3", "PED-1"]}}})
+
+    world.says("troca o PED-2 pelo PED-3, e o PED-1")
+
+    assert [item["label"] for item in world.confirmation.items] == ["PED-1", "PED-3"]
+    assert "PED-2" in world.confirmation.text
+    world.says("sim")
+    world.work()
+    assert statuses(world) == {"PED-1": "SUCCEEDED", "PED-3": "SUCCEEDED", "PED-2": "EXCLUDED"}
+    assert world.gateway.calls_of("cancelar_pedidos")[0].arguments["order_ids"] == ["PED-3", "PED-1"]
+
+
 def test_a_subset_chosen_with_item_keys_is_validated_and_confirmed_anew() -> None:
     definitions = shop.with_validator(shop.shop(), "cancelar_vas_avulso", "validar")
     world = World(definitions)

@@ -194,7 +194,6 @@ def _finish(
         reason_code=REASON_CODES[status],
         reason=reason,
         has_unknown=False,
-        rule="runtime.md §4a.6",
         **fields,
     )
     tell_finished(conversation, transaction)

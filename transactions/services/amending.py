@@ -57,7 +57,8 @@ def change_values(
     rules = rules_of(transaction)
     before = _snapshot(transaction)
     _replace(confirmation)
-    transaction.items.all().delete()
+    # The value is named anew, so what was left out before may come back.
+    transaction.items.filter(status=ItemStatus.EXCLUDED).delete()
     changed = {name: {"value": v, "source": "user_change", "turn_id": str(turn.pk)} for name, v in values.items()}
     change(transaction, before_change=before, keep_items=None, arguments={**transaction.arguments, **changed})
     if rules.policy.pre_validation.enabled:
@@ -91,7 +92,6 @@ def ask_for_the_value_again(conversation: Conversation, transaction: Transaction
         conversation,
         transaction,
         Status.COLLECTING_PARAMETERS,
-        rule="runtime.md §6.5",
         arguments=kept,
         keep_items=None,
         asked="",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -34,12 +34,13 @@ def propose(
 ) -> None:
     """Everything is known: refuse what must not run, else ask the one question, else start."""
     lay_out_items(transaction, rules, judged)
+    _name_what_was_left(transaction)
     limit = rules.policy.max_items
     eligible = [item for item in items_at_stake(transaction) if item.eligible]
     refusal: ReasonCode | None = None
     if limit is not None and len(eligible) > limit:
         refusal = ReasonCode.TOO_MANY_ITEMS
-    elif _holds_unsettled_item(conversation, transaction, eligible):
+    elif holds_unsettled_item(conversation, transaction, [item.fields for item in eligible]):
         refusal = ReasonCode.ITEM_UNSETTLED
     if refusal is not None:
         ending.end(conversation, transaction, Status.REFUSED, reason_code=refusal, turn=turn, rule=rule)
@@ -52,37 +53,53 @@ def propose(
 
 
 def lay_out_items(transaction: Transaction, rules: Rules, judged: Sequence[JudgedItem] | None) -> None:
-    """Write the effective set as item rows; an item that stood there before under the same label keeps its key."""
+    """Write the effective set as item rows; an item that stood there before under the same label keeps its place."""
     values = confirmed_items_of(rules.tool, transaction.known, judged)
-    held = {item.label: item.key for item in items_at_stake(transaction)}
+    before = list(transaction.items.order_by("position"))
+    held = {item.label: (item.position, item.key) for item in before if item.status != ItemStatus.EXCLUDED}
     transaction.items.exclude(status=ItemStatus.EXCLUDED).delete()
-    number = max((item.position for item in transaction.items.all()), default=0)
+    last = max((item.position for item in before), default=0)
     for index, value in enumerate(values or ()):
         verdict = judged[index] if judged else None
-        number += 1
         label = verdict.label if verdict else label_of(value)
-        item = confirmed_item(held.pop(label, f"{transaction.pk.hex[:12]}-{number}"), value)
+        if label not in held:
+            last += 1
+        position, key = held.pop(label, (last, f"{transaction.pk.hex[:12]}-{last}"))
         is_eligible = verdict is None or verdict.eligible
         Item.objects.create(
             transaction=transaction,
-            position=number,
-            key=_free_key(transaction, item.key, number),
+            position=position,
+            key=key,
             label=label,
-            fields=dict(item.fields),
+            fields=dict(confirmed_item(key, value).fields),
             status=ItemStatus.PENDING if is_eligible else ItemStatus.INELIGIBLE,
             reason=verdict.reason if verdict else None,
             verdict_source="" if is_eligible else VerdictSource.PRE_VALIDATION,
         )
 
 
-def _free_key(transaction: Transaction, wanted: str, number: int) -> str:
-    """``wanted``, unless an excluded item of an earlier round holds it."""
-    taken = transaction.items.filter(key=wanted).exists()
-    return f"{transaction.pk.hex[:12]}-{number}x" if taken else wanted
+def _name_what_was_left(transaction: Transaction) -> None:
+    """Items of the set before a change that are in no new one stay in the ledger as left out (runtime.md §10)."""
+    if transaction.before_change is None:
+        return
+    now = list(transaction.items.all())
+    last = max((item.position for item in now), default=0)
+    for row in transaction.before_change["items"]:
+        is_named = any(item.label == row["label"] or same_identity(item.fields, row["fields"]) for item in now)
+        if is_named or row["status"] not in (ItemStatus.PENDING, ItemStatus.EXCLUDED):
+            continue
+        last += 1
+        left = {**row, "position": last, "key": f"{transaction.pk.hex[:12]}-{last}"}
+        Item.objects.create(
+            transaction=transaction, **{**left, "status": ItemStatus.EXCLUDED, "verdict_source": VerdictSource.USER}
+        )
+    change(transaction, before_change=None)
 
 
-def _holds_unsettled_item(conversation: Conversation, transaction: Transaction, eligible: Sequence[Item]) -> bool:
-    """Whether an item is one whose earlier outcome is still unknown (runtime.md §6.7)."""
+def holds_unsettled_item(
+    conversation: Conversation, transaction: Transaction, wanted: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Whether an item, by its fields, is one whose earlier outcome is still unknown (runtime.md §6.7)."""
     unsettled = Item.objects.filter(
         status=ItemStatus.UNKNOWN, transaction__tool=transaction.tool, transaction__status=Status.VERIFYING
     )
@@ -90,7 +107,7 @@ def _holds_unsettled_item(conversation: Conversation, transaction: Transaction, 
         unsettled = unsettled.filter(transaction__conversation__customer=conversation.customer)
     else:
         unsettled = unsettled.filter(transaction__conversation=conversation)
-    return any(same_identity(old.fields, new.fields) for old in unsettled for new in eligible)
+    return any(same_identity(old.fields, fields) for old in unsettled for fields in wanted)
 
 
 def _open(

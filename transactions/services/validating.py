@@ -118,7 +118,6 @@ def record_verdict(validation: Validation, judgement: Judgement, *, answer: Any,
         "pre_validation.finished",
         _told(judgement, conversation.locale),
         transaction=transaction,
-        rule="runtime.md §7",
     )
     _apply(conversation, transaction, validation.rules, judgement)
     return True
@@ -170,7 +169,6 @@ def _ask_anew(conversation: Conversation, transaction: Transaction, rules: Rules
         conversation,
         transaction,
         Status.COLLECTING_PARAMETERS,
-        rule="runtime.md §7",
         arguments=kept,
         asked=judgement.parameter,
         question=judgement.message or "",
@@ -181,15 +179,18 @@ def _ask_anew(conversation: Conversation, transaction: Transaction, rules: Rules
 def _refuse(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Refused) -> None:
     if amending.restore(conversation, transaction, rules, judgement):
         return
+    reason_code = judgement.reason_code
     if judgement.items:
         confirming.lay_out_items(transaction, rules, judgement.items)
+        # What the validator says of an item whose earlier outcome is unknown may be that very outcome.
+        if confirming.holds_unsettled_item(conversation, transaction, [item.fields for item in judgement.items]):
+            reason_code = ReasonCode.ITEM_UNSETTLED
     end(
         conversation,
         transaction,
         Status.REFUSED,
-        reason_code=judgement.reason_code,
+        reason_code=reason_code,
         reason=judgement.reason or "",
-        rule="runtime.md §7",
     )
 
 
@@ -211,7 +212,7 @@ def _redirect(conversation: Conversation, transaction: Transaction, rules: Rules
     new_rules = retarget(transaction, rules, target.name)
     unmet = refusal_of(judgement.items, new_rules.policy)
     if missing(new_rules.policy.requires, transaction.known):
-        move(conversation, transaction, Status.COLLECTING_PARAMETERS, rule="runtime.md §7")
+        move(conversation, transaction, Status.COLLECTING_PARAMETERS)
         ask(conversation, transaction, new_rules, turn=None)
     elif new_rules.policy.pre_validation.enabled:
         start_validation(conversation, transaction, turn=None)
@@ -241,7 +242,6 @@ def _go_on(conversation: Conversation, transaction: Transaction, rules: Rules, j
         message=judgement.confirmation_message,
         must_confirm=judgement.requires_reconfirmation,
         unvalidated=judgement.unvalidated,
-        rule="runtime.md §7",
     )
 
 
