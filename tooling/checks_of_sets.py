@@ -17,6 +17,7 @@ from tooling.specs import Definitions, IntentSpec, OperationType, ProfileSpec, R
 
 LONGEST_NAME = 100
 LONGEST_ADDRESS = 500
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -60,11 +61,21 @@ def _check_names(definitions: Definitions) -> Findings:
     }
     for section, names in sections.items():
         for name in names:
-            if not name.strip() or name != name.strip():
-                yield Finding("name.blank", f'name "{name}" is blank or padded with spaces', (section, name))
-            if len(name) > LONGEST_NAME:
-                message = f"a name of {len(name)} characters, the limit is {LONGEST_NAME}"
-                yield Finding("name.too_long", message, (section, name))
+            yield from check_name(name, (section, name))
+    for tool in definitions.tools.values():
+        for name in tool.argument_names:
+            yield from check_name(name, ("tools", tool.name, "args_schema", name))
+    for name, version in definitions.workflows:
+        yield from check_name(name, ("workflows", name, str(version), "name"))
+
+
+def check_name(name: str, path: tuple[str, ...]) -> Findings:
+    """Names are the identifiers that MCP servers, files and URLs carry: no spaces, no markup, nothing to escape."""
+    if len(name) > LONGEST_NAME:
+        yield Finding("name.too_long", f"a name of {len(name)} characters, the limit is {LONGEST_NAME}", path)
+    elif not NAME.fullmatch(name):
+        message = f'"{name}" is no name: begin with a letter or _, then only letters without accents, digits, _ . and -'
+        yield Finding("name.malformed", message, path)
 
 
 def secret_literal(name: str, value: str) -> bool:

@@ -18,7 +18,6 @@ from tooling.specs import (
     ToolSpec,
 )
 
-LONGEST_NAME = 100
 LONGEST_FORMAT = 40
 
 
@@ -66,9 +65,6 @@ def _check_tool(tool: ToolSpec, definitions: Definitions) -> Findings:
 
 
 def _check_argument(argument: ArgumentSpec, path: tuple[str, ...]) -> Findings:
-    if not argument.name.strip() or len(argument.name) > LONGEST_NAME:
-        message = f"an argument's name has 1 to {LONGEST_NAME} characters"
-        yield Finding("argument.name", message, path)
     if len(argument.format) > LONGEST_FORMAT:
         yield Finding("argument.format", f"format: longer than {LONGEST_FORMAT} characters", (*path, "format"))
     if argument.items and argument.type is not ArgumentType.ARRAY:

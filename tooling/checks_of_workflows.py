@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from tooling.findings import Finding, Findings, Severity, did_you_mean, warning
 from tooling.specs import JSON, Definitions, ExecutionMode, WorkflowEdge, WorkflowNode, WorkflowSpec
 
-LONGEST_NAME = 100
 MOST_NODES = 200
 MOST_EDGES = 1000
 REFERENCE = re.compile(r"\$\.(?P<root>[^.]+)\.(?P<name>[^.]+)(\..+)?")
@@ -28,9 +27,6 @@ def check_workflows(definitions: Definitions) -> Findings:
 
 def check_workflow(workflow: WorkflowSpec, definitions: Definitions) -> Findings:
     path = workflow_path(workflow)
-    if not workflow.name.strip() or len(workflow.name) > LONGEST_NAME:
-        message = f"a workflow's name has 1 to {LONGEST_NAME} characters"
-        yield Finding("workflow.name", message, (*path, "name"))
     if workflow.version < 1:
         yield Finding("workflow.version", "version must be 1 or higher", (*path, "version"))
     if not workflow.nodes:

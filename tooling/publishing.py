@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db.models import Max
 from django.db.transaction import atomic
 
+from tooling.checks_of_policies import doubts_of_policies
 from tooling.checks_of_sets import check
 from tooling.content import canonical, digest, from_content, to_content
 from tooling.drafts import ALL_KINDS, draft, replace_draft
@@ -34,7 +35,9 @@ __all__ = [
 
 def check_draft() -> tuple[Finding, ...]:
     """What would keep the draft from being published, and what is doubtful about it."""
-    return check(draft(), stdio_commands=settings.MCP_STDIO_COMMANDS)
+    definitions = draft()
+    findings = check(definitions, stdio_commands=settings.MCP_STDIO_COMMANDS)
+    return (*findings, *doubts_of_policies(definitions))
 
 
 @atomic

@@ -55,7 +55,10 @@ WORDS = [
 letters = st.characters(codec="utf-8", exclude_characters="\0")
 text = st.one_of(st.sampled_from(WORDS), st.text(letters, max_size=12))
 said = text.filter(lambda value: bool(value.strip()))
-name = said.map(str.strip)
+name = st.one_of(
+    st.sampled_from(["no", "null", "Y", "_", "e1", "true", "_012", "a.b-c", "x" * 100]),
+    st.from_regex(r"[A-Za-z_][A-Za-z0-9_.-]{0,8}", fullmatch=True),
+)
 value = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(10**20), 10**20), st.floats(-1e9, 1e9), text),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(text, inner, max_size=3)),
@@ -145,7 +148,7 @@ routers = st.builds(
 def policies(draw: st.DrawFn, tool: ToolSpec, others: list[str], workflow: bool) -> PolicySpec:
     names = list(tool.argument_names)
     execution = (
-        ExecutionSpec(ExecutionMode.WORKFLOW, "w: 1", draw(st.sampled_from([None, 7]))) if workflow else ExecutionSpec()
+        ExecutionSpec(ExecutionMode.WORKFLOW, "w.1", draw(st.sampled_from([None, 7]))) if workflow else ExecutionSpec()
     )
     validation = PreValidationSpec(False, draw(st.sampled_from(["", *others])), draw(st.booleans()))
     return PolicySpec(
@@ -193,7 +196,7 @@ def definitions(draw: st.DrawFn) -> Definitions:
         nodes = (WorkflowNode("first: 1", runner), WorkflowNode("2", runner, retry={"max_attempts": 2}))
         when = draw(st.sampled_from([{}, {"path": "$.nodes.first: 1.ok", "equals": None}]))
         edges = (WorkflowEdge("first: 1", "2", when, draw(st.integers(-5, 5))),)
-        workflows = {("w: 1", 7): WorkflowSpec("w: 1", 7, "first: 1", nodes, edges)}
+        workflows = {("w.1", 7): WorkflowSpec("w.1", 7, "first: 1", nodes, edges)}
     return Definitions(
         servers=draw(servers),
         tools=all_tools,
