@@ -270,7 +270,7 @@ class Reader:
         values: Mapping[str, JSON] = {}
         if routing.values and transaction is not None and rules is not None:
             names = tuple(name for name in rules.policy.requires if name in transaction.known)
-            values = self._grounded(rules, routing.values, names)
+            values = self._grounded(rules, routing.values, transaction.known, names)
         return Routing(
             decision=routing.decision,
             intent=routing.intent,
@@ -279,22 +279,28 @@ class Reader:
             reason=routing.reason,
         )
 
-    def _grounded(self, rules: Rules, values: Mapping[str, JSON], names: tuple[str, ...]) -> Mapping[str, JSON]:
-        return read_values(
+    def _grounded(
+        self, rules: Rules, values: Mapping[str, JSON], known: Mapping[str, JSON], names: tuple[str, ...]
+    ) -> Mapping[str, JSON]:
+        """Changes of ``known``: an addition repeats what is known (§6.5); a value that stays as it was is none."""
+        read = read_values(
             values,
             rules.tool,
             names,
             message=self.situation.turn.text,
             last_assistant_message=self.situation.last_assistant,
             locale=self.situation.conversation.locale,
+            known=known,
         )
+        return {name: value for name, value in read.items() if value != known[name]}
 
     def grounded_changes(self, values: Mapping[str, JSON]) -> Mapping[str, JSON]:
         """Changed parameters that a reply to the confirmation named."""
         rules, transaction = self.situation.rules, self.situation.transaction
         if rules is None or transaction is None:
             return {}
-        return self._grounded(rules, values, tuple(name for name in rules.policy.requires if name in transaction.known))
+        names = tuple(name for name in rules.policy.requires if name in transaction.known)
+        return self._grounded(rules, values, transaction.known, names)
 
     def _ask(
         self, component: str, request: Mapping[str, JSON], schema: Mapping[str, JSON], rules: Rules | None

@@ -132,13 +132,14 @@ def _carry_out(
     match decision:
         case precedence.Open() | precedence.Shift():
             return _open(decision, conversation, situation, prepared)
-        case precedence.Answer(question=question, is_bare_answer=is_bare, rule=rule):
-            say(conversation, _answer_text(situation, question, is_bare=is_bare), rule=rule, turn=turn)
+        case precedence.Answer(question=question, is_bare_answer=is_bare, is_clear=is_clear, rule=rule):
+            text = _answer_text(situation, question, is_bare=is_bare, is_clear=is_clear)
+            say(conversation, text, rule=rule, turn=turn)
         case precedence.SayAgain(rule=rule):
             say(conversation, reply.say_again(locale), rule=rule, turn=turn)
         case precedence.AskMeaning(rule=rule):
             _check_unmoved(situation)
-            say(conversation, reply.ask_which_meaning(locale), rule=rule, turn=turn)
+            say(conversation, reply.ask_which_meaning(_at_stake(situation), locale), rule=rule, turn=turn)
         case precedence.Stay(question=question, rule=rule):
             _stay(conversation, situation, rule, question)
         case precedence.Queue():
@@ -236,6 +237,8 @@ def _stay(conversation: Conversation, situation: Situation, rule: Rule, question
     """Answer what was asked, then ask the pending question again (runtime.md §6.8)."""
     if question:
         say(conversation, _answer_text(situation, question), rule=rule, turn=situation.turn)
+    elif situation.confirmation is not None and rule is not Rule.STALE_CONFIRMATION:
+        say(conversation, reply.ask_yes_or_no(conversation.locale), rule=rule, turn=situation.turn)
     _ask_pending(conversation, situation, rule)
 
 
@@ -250,17 +253,25 @@ def _ask_pending(conversation: Conversation, situation: Situation, rule: Rule) -
         advancing.ask(conversation, transaction, rules, turn=situation.turn, rule=rule)
 
 
+def _at_stake(situation: Situation) -> list[str]:
+    """What the open confirmation would do something to."""
+    items = situation.confirmation.items if situation.confirmation else []
+    return [item["label"] for item in items if item["eligible"]]
+
+
 def _check_unmoved(situation: Situation) -> None:
     """Raise StaleTransaction if the transaction moved since the situation was read."""
     if situation.transaction is not None:
         check_unmoved(situation.transaction)
 
 
-def _answer_text(situation: Situation, question: str | None, *, is_bare: bool = False) -> str:
+def _answer_text(situation: Situation, question: str | None, *, is_bare: bool = False, is_clear: bool = False) -> str:
     locale = situation.conversation.locale
     if situation.published is None:
         return reply.not_available(locale)
     if is_bare:
         return reply.nothing_to_confirm(locale)
     offers = situation.router.offers(locale)
+    if not question and is_clear:
+        return reply.greeting(offers, locale)
     return reply.cannot_answer(question, offers, locale) if question else reply.fallback(offers, locale)

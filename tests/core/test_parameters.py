@@ -16,7 +16,6 @@ from transactions.core.parameters import (
     Unreadable,
     extraction_request,
     extraction_schema,
-    fields_to_ask,
     missing,
     only_array_argument,
     read_extraction,
@@ -228,8 +227,6 @@ def test_a_correction_takes_only_named_parameters_that_were_said(values: Any) ->
 def test_what_is_missing_is_asked_for_in_the_policys_order() -> None:
     assert missing(("a", "b", "c"), {"b": 0, "c": None}) == ("a", "c")
     assert missing((), {}) == ()
-    assert fields_to_ask(("a", "b", "c"), {"b": False}, first="c") == ("c", "a")
-    assert fields_to_ask(("a", "b"), {"b": 1}, first="b") == ("a",)
 
 
 def test_only_a_single_array_argument_is_the_only_one() -> None:

@@ -194,7 +194,7 @@ def test_too_many_items_names_the_limit_and_offers_a_part():
     text = render_result(Status.REFUSED, [], locale="pt-BR", reason_code=ReasonCode.TOO_MANY_ITEMS, limit=5)
 
     assert "5" in text
-    assert text.endswith("Quer começar por uma parte deles?")
+    assert text.endswith("Mande de novo só uma parte, até 5.")
 
 
 @pytest.mark.parametrize(("locale", "words"), [("pt-BR", "tente de novo"), ("en", "please try again")])
@@ -409,11 +409,9 @@ def test_every_short_answer_is_a_sentence(locale):
         reply.nothing_to_confirm(locale),
         reply.still_working(locale),
         reply.not_available(locale),
-        reply.workflow_not_available(locale),
-        reply.change_in_words_not_available(locale),
-        reply.ask_which_meaning(locale),
+        reply.ask_which_meaning([], locale),
+        reply.ask_yes_or_no(locale),
         reply.greeting([], locale),
-        reply.offer_parked("", locale),
     ]
 
     assert len(set(answers)) == len(answers)

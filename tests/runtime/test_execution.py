@@ -325,6 +325,35 @@ def test_a_new_value_at_the_confirmation_leaves_no_item_unmentioned() -> None:
     assert world.gateway.calls_of("cancelar_pedidos")[0].arguments["order_ids"] == ["PED-3", "PED-1"]
 
 
+def changing(values: dict[str, Any]) -> dict[str, Any]:
+    """The model's reading of a reply that names new values."""
+    return {
+        "confirmation_reply": {"kind": "change_parameters", "keep_item_keys": None, "question": None}
+        | {"values": values}
+    }
+
+
+def test_an_addition_keeps_what_is_known_although_the_message_names_only_the_new() -> None:
+    world = World(shop.shop())
+    opens(world, "cancelar_pedidos", {"order_ids": ["PED-1", "PED-2"]})
+    world.model.script(changing({"order_ids": ["PED-1", "PED-2", "PED-3", "PED-4"]}))
+
+    world.says("e também o PED-3")
+
+    assert [item["label"] for item in world.confirmation.items] == ["PED-1", "PED-2", "PED-3"]
+
+
+def test_a_value_that_stays_as_it_was_is_no_change() -> None:
+    world = World(shop.shop())
+    opens(world, "cancelar_pedidos", {"order_ids": ["PED-1", "PED-2"]})
+    asked = world.confirmation
+    world.model.script(changing({"order_ids": ["PED-1", "PED-2"]}))
+
+    world.says("hum")
+
+    assert world.confirmation.pk == asked.pk
+
+
 def test_a_subset_chosen_with_item_keys_is_validated_and_confirmed_anew() -> None:
     definitions = shop.with_validator(shop.shop(), "cancelar_vas_avulso", "validar")
     world = World(definitions)

@@ -104,7 +104,7 @@ def test_an_intent_below_the_threshold_is_answered_with_what_can_be_done() -> No
     turn = hears(world, case)
 
     assert (turn.rule, world.transactions) == ("idle.fallback", [])
-    assert "Assunto trocar_plano" in world.last("assistant.message").data["text"]
+    assert "Operação trocar plano" in world.last("assistant.message").data["text"]
 
 
 # Which tool of the intent ------------------------------------------

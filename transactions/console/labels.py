@@ -119,7 +119,7 @@ REASONS: Mapping[str, Text] = {
     ReasonCode.TOO_MANY_ITEMS: _("More items than the policy allows."),
     ReasonCode.PRE_VALIDATION_UNAVAILABLE: _("The validator gave no verdict, and the policy blocks then."),
     ReasonCode.VALIDATION_LOOP: _("The validator kept asking or redirecting."),
-    ReasonCode.TOOL_DISABLED: _("The tool was disabled before the call."),
+    ReasonCode.TOOL_DISABLED: _("The tool was not available."),
     ReasonCode.DIGEST_MISMATCH: _("What was to run was not what was confirmed."),
     ReasonCode.NOT_SENT: _("The call could not be sent."),
     ReasonCode.TOOL_FAILED: _("The tool reported failure."),

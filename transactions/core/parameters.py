@@ -50,12 +50,6 @@ def missing(requires: Sequence[str], known: Mapping[str, JSON]) -> tuple[str, ..
     return tuple(name for name in requires if known.get(name) is None)
 
 
-def fields_to_ask(requires: Sequence[str], known: Mapping[str, JSON], *, first: str = "") -> tuple[str, ...]:
-    """What is missing, in the order in which to ask for it; ``first`` is what a validator wants asked first."""
-    lacking = missing(requires, known)
-    return (first, *(name for name in lacking if name != first)) if first in lacking else lacking
-
-
 def only_array_argument(tool: ToolSpec) -> str | None:
     """The name of the tool's array argument, if it has exactly one (runtime.md §4a.1)."""
     arrays = [argument.name for argument in tool.arguments if argument.type is ArgumentType.ARRAY]

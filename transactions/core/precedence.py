@@ -170,11 +170,14 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Nothing to start: answer the question, or say what can be done. ``answers`` says that a yes or a no was said."""
+    """Nothing to start: answer the question, or say what can be done."""
 
     rule: Rule
     question: str | None = None
     is_bare_answer: bool = False
+    """It was a yes or a no, and nothing is open."""
+    is_clear: bool = False
+    """The router is sure that nothing was asked for: a greeting, a thank you."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,4 +312,4 @@ def _idle(said: Said, readings: Readings, setting: Setting) -> Decision | Need:
     if routing.decision == "question" and sure:
         return Answer(Rule.IDLE_MODEL, said.text)
     bare = explicit_answer(said.text, setting.locale, setting.phrases) is not None
-    return Answer(Rule.IDLE_FALLBACK, is_bare_answer=bare)
+    return Answer(Rule.IDLE_FALLBACK, is_bare_answer=bare, is_clear=routing.decision == "none" and sure)

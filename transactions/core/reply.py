@@ -12,6 +12,9 @@ from transactions.core.texts import LABELS, PORTUGUESE, REASONS, language_for, s
 LONGEST = 200
 """Characters of a label, reason or protocol that are shown."""
 
+WORKFLOW = "workflow_not_executed"
+"""The reason of a transaction whose tool runs as a workflow, which is not executed yet."""
+
 _OUR_FAULT = frozenset(
     {ReasonCode.INVALID_TARGET, ReasonCode.VALIDATION_LOOP, ReasonCode.DIGEST_MISMATCH, ReasonCode.NOT_SENT}
 )
@@ -23,7 +26,7 @@ _HEADS: Mapping[ReasonCode, str] = {
     ReasonCode.ITEM_UNSETTLED: "item_unsettled",
     ReasonCode.IDENTITY_REQUIRED: "identity_required",
     ReasonCode.TOO_MANY_ITEMS: "too_many_items",
-    ReasonCode.TOOL_DISABLED: "workflow_not_available",
+    ReasonCode.TOOL_DISABLED: "tool_disabled",
     **dict.fromkeys(_OUR_FAULT, "our_fault"),
 }
 _SIGNS_OF_A_MACHINE = ("Traceback (", 'File "', " at 0x", "Exception in ", "<html", "<!DOCTYPE")
@@ -69,6 +72,8 @@ def render_result(
     where no item does. ``unconfirmed``: labels of what the tool reported although nobody asked.
     """
     head = _head(status, items, locale, reason_code, limit)
+    if reason == WORKFLOW:
+        head, reason = say("workflow_not_available", locale), None
     is_nameless = not any(_one_line(item.label) for item in items)
     if title and is_nameless and status is not Status.CANCELLED:
         head = f"{_one_line(title).rstrip('.:')} – {head}"
@@ -242,18 +247,19 @@ def ask_parameter(user_prompt: str, label: str, description: str, locale: str) -
     return say("ask.about", locale, what=what) if what else say("ask.more", locale)
 
 
-def ask_which_meaning(locale: str) -> str:
-    """Asked when a word names both the operation and the way out of it (runtime.md §6.4)."""
-    return say("ask.which_meaning", locale)
+def ask_which_meaning(labels: Sequence[str], locale: str) -> str:
+    """Asked when a word names both the operation and the way out of it (runtime.md §6.4); names what is at stake."""
+    what = ", ".join(_one_line(label) for label in labels) or say("ask.which_meaning.what", locale)
+    return say("ask.which_meaning", locale, what=what)
+
+
+def ask_yes_or_no(locale: str) -> str:
+    """Said before a confirmation that was answered with neither yes nor no is asked again."""
+    return say("ask.yes_or_no", locale)
 
 
 def ask_which_operation(options: Sequence[str], locale: str) -> str:
     return "\n".join([say("ask.which_operation", locale), *_bullets(options)])
-
-
-def offer_parked(operation: str, locale: str) -> str:
-    """Offers a request that was set aside, again (runtime.md §6.6)."""
-    return say("offer.parked", locale, operation=_one_line(operation)).strip()
 
 
 # Answers -------------------------------------------------------------------------------------------
@@ -291,14 +297,6 @@ def still_working(locale: str) -> str:
 
 def not_available(locale: str) -> str:
     return say("not_available", locale)
-
-
-def workflow_not_available(locale: str) -> str:
-    return say("workflow_not_available", locale)
-
-
-def change_in_words_not_available(locale: str) -> str:
-    return say("change_not_available", locale)
 
 
 def change_refused(reason: str | None, locale: str) -> str:

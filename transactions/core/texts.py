@@ -41,12 +41,12 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         ENGLISH: "{unknown} are being verified",
     },
     "verifying": {
-        PORTUGUESE: "Ainda está sendo verificado. Assim que eu tiver a confirmação, aviso você por aqui.",
-        ENGLISH: "It is still being verified. I will let you know here as soon as it is confirmed.",
+        PORTUGUESE: "Ainda não sei o resultado: está sendo verificado. Não vou repetir o pedido por conta própria.",
+        ENGLISH: "I do not know the result yet: it is being verified. I will not repeat the request by myself.",
     },
     "verifying.rest": {
-        PORTUGUESE: "Assim que eu tiver a confirmação, aviso você por aqui.",
-        ENGLISH: "I will let you know here as soon as it is confirmed.",
+        PORTUGUESE: "O resultado que falta será informado aqui quando for conhecido; nada será repetido sozinho.",
+        ENGLISH: "The missing result will be told here once it is known; nothing is repeated by itself.",
     },
     "found": {PORTUGUESE: "Encontrei isto:", ENGLISH: "Here is what I found:"},
     "found.many": {PORTUGUESE: "Encontrei {total} itens:", ENGLISH: "Here are the {total} items I found:"},
@@ -117,12 +117,12 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         ENGLISH: "For this I need you to sign in to your account. Nothing was done; just ask again afterwards.",
     },
     "too_many_items": {
-        PORTUGUESE: "São itens demais para uma vez só; nada foi feito. Quer começar por uma parte deles?",
-        ENGLISH: "These are too many items for one go; nothing was done. Would you like to start with a part of them?",
+        PORTUGUESE: "São itens demais para uma vez só; nada foi feito. Mande de novo só uma parte deles.",
+        ENGLISH: "These are too many items for one go; nothing was done. Send a part of them again.",
     },
     "too_many_items.limit": {
-        PORTUGUESE: "Consigo fazer no máximo {limit} por vez; nada foi feito. Quer começar por uma parte deles?",
-        ENGLISH: "I can do at most {limit} at a time; nothing was done. Would you like to start with a part of them?",
+        PORTUGUESE: "Consigo fazer no máximo {limit} por vez; nada foi feito. Mande de novo só uma parte, até {limit}.",
+        ENGLISH: "I can do at most {limit} at a time; nothing was done. Send a part of them again, up to {limit}.",
     },
     "without_these": {
         PORTUGUESE: "Se quiser, posso seguir só com os outros: é só pedir sem os que não podem ser feitos.",
@@ -166,14 +166,17 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         ENGLISH: "Could you tell me a little more about what you need?",
     },
     "ask.which_meaning": {
-        PORTUGUESE: "Só para eu não errar: você quer que eu faça o que perguntei, ou prefere deixar como está?",
-        ENGLISH: "Just so I get it right: shall I do what I asked about, or would you rather leave things as they are?",
+        PORTUGUESE: "Só para eu não errar: você quer que eu siga com {what}, ou prefere deixar como está?"
+        " Responda “sim” para seguir ou “não” para deixar.",
+        ENGLISH: "Just so I get it right: shall I go ahead with {what}, or would you rather leave things as they are?"
+        " Answer “yes” to go ahead or “no” to leave.",
+    },
+    "ask.which_meaning.what": {PORTUGUESE: "o que perguntei", ENGLISH: "what I asked about"},
+    "ask.yes_or_no": {
+        PORTUGUESE: "Não entendi isso como um sim ou um não. Responda “sim”, “não”, ou diga o que mudar.",
+        ENGLISH: "I did not read that as a yes or a no. Answer “yes”, “no”, or say what to change.",
     },
     "ask.which_operation": {PORTUGUESE: "Qual destas opções você quer?", ENGLISH: "Which of these would you like?"},
-    "offer.parked": {
-        PORTUGUESE: "Quer voltar à solicitação que deixamos guardada? {operation}",
-        ENGLISH: "Shall we go back to the request we set aside? {operation}",
-    },
     # Answering.
     "say_again": {
         PORTUGUESE: "Desculpe, tive um problema para entender agora. Nada mudou; pode repetir, por favor?",
@@ -205,15 +208,13 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         PORTUGUESE: "Isso não está disponível no momento. Tente de novo mais tarde, por favor.",
         ENGLISH: "This is not available at the moment. Please try again later.",
     },
-    "workflow_not_available": {
+    "tool_disabled": {
         PORTUGUESE: "Isso não está disponível no momento e nada foi feito. Tente de novo mais tarde, por favor.",
         ENGLISH: "This is not available at the moment and nothing was done. Please try again later.",
     },
-    "change_not_available": {
-        PORTUGUESE: "No momento não consigo mudar a solicitação por mensagem. Você pode confirmar como está,"
-        " ou dizer não e pedir de novo.",
-        ENGLISH: "I cannot change the request by message at the moment. You can confirm it as it is,"
-        " or say no and make a new request.",
+    "workflow_not_available": {
+        PORTUGUESE: "Ainda não consigo fazer isso por aqui; nada foi feito.",
+        ENGLISH: "I cannot do this here yet; nothing was done.",
     },
     "change_refused": {
         PORTUGUESE: "Não foi possível fazer essa mudança; a solicitação continua como estava antes.",

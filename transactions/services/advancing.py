@@ -77,7 +77,7 @@ def _refusal_at_once(conversation: Conversation, rules: Rules) -> tuple[ReasonCo
     if rules.policy.requires_identity and not conversation.identity:
         return ReasonCode.IDENTITY_REQUIRED, ""
     if rules.policy.execution.mode is ExecutionMode.WORKFLOW:
-        return ReasonCode.TOOL_DISABLED, reply.workflow_not_available(conversation.locale)
+        return ReasonCode.TOOL_DISABLED, reply.WORKFLOW
     return None
 
 
