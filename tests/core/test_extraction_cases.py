@@ -24,7 +24,6 @@ from transactions.core.parameters import (
     Unreadable,
     extraction_request,
     extraction_schema,
-    fields_to_ask,
     missing,
     read_extraction,
     read_values,
@@ -118,7 +117,7 @@ def test_how_a_models_value_is_read(case: dict[str, Any]) -> None:
 def test_a_question_names_one_parameter_in_the_users_words(case: dict[str, Any]) -> None:
     given, then = case["given"], case["then"]
     locale = given.get("locale", "pt-BR")
-    asked, *later = fields_to_ask(given["pending"], {})
+    asked, *later = missing(given["pending"], {})
     spec = tool_of(given).argument(asked)
     assert spec is not None
 
