@@ -218,6 +218,41 @@ def test_a_list_has_one_element_for_each_thing(tool, locale, message, value):
     assert taken(request) == ({} if value is None else {request["pending"][0]: value})
 
 
+ORDERED = [
+    (TRACK, "pt-BR", "cancela PED-1001 e PED-1002", None),
+    (TRACK, "en", "cancel PED-1001 and PED-1002", None),
+    (TRACK, "pt-BR", "quero cancelar o PED-1001", None),
+    (TRACK, "pt-BR", "devolve o PED-1004", None),
+    (TRACK, "en", "please return order PED-1004", None),
+    (TRACK, "pt-BR", "tira o PED-1001", None),
+    (TRACK, "pt-BR", "o que acontece se eu cancelar o PED-1001?", None),
+    (TRACK, "pt-BR", "posso cancelar o PED-1001?", None),
+    (TRACK, "pt-BR", "quero ver minha fatura", None),
+    (TRACK, "pt-BR", "cadê o PED-1001?", ["PED-1001"]),
+    (TRACK, "pt-BR", "quero ver o PED-1001", ["PED-1001"]),
+    (TRACK, "en", "show me PED-1001", ["PED-1001"]),
+    (TRACK, "pt-BR", "compra PED-1001", ["PED-1001"]),
+    (TRACK, "pt-BR", "comprei o PED-1001", ["PED-1001"]),
+    (ORDERS, "pt-BR", "cancela o PED-1001", ["PED-1001"]),
+    (ORDERS, "en", "cancel PED-1001", ["PED-1001"]),
+    (ORDERS, "pt-BR", "quero cancelar o PED-1001", ["PED-1001"]),
+    (ORDERS, "pt-BR", "tira o PED-1001", ["PED-1001"]),
+    (ORDERS, "pt-BR", "devolve o PED-1004", None),
+    (ORDERS, "pt-BR", "cadê o PED-1001?", None),
+    (RENEW, "pt-BR", "renova o Dom Casmurro", ["Dom Casmurro"]),
+    (RENEW, "pt-BR", "cancela o Dom Casmurro", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("tool", "locale", "message", "value"), ORDERED, ids=[f"{line[0]} {line[2]}" for line in ORDERED]
+)
+def test_an_order_for_another_operation_is_no_value_and_the_same_one_again_is(tool, locale, message, value):
+    request = collecting(tool, message, locale=locale)
+
+    assert taken(request) == ({} if value is None else {request["pending"][0]: value})
+
+
 CLINIC = ToolSpec(
     "marcar",
     Text("Marca uma consulta do paciente."),

@@ -25,6 +25,11 @@ RETURN = {
     "parameters": {"order_id": "PED-1004", "reason": "ficou apertado"},
     "text": "Confirma a devolução do PED-1004?",
 }
+TWO = ORDERS | {
+    "labels": ("PED-1001", "PED-1002"),
+    "parameters": {"order_ids": ["PED-1001", "PED-1002"]},
+    "text": "Confirma o cancelamento dos pedidos PED-1001 e PED-1002?",
+}
 BOOKS = {
     "tool_name": "renovar_emprestimos",
     "labels": ("Dom Casmurro", "Vidas Secas", "O Pequeno Príncipe"),
@@ -64,6 +69,22 @@ def read(message, setting, locale="pt-BR"):
         (ORDERS, "only PED-1001", ("k1",)),
         (ORDERS, "menos o PED-1002", ("k1", "k3")),
         (ORDERS, "1 e 3", ("k1", "k3")),
+        (TWO, "tira o PED-1002", ("k1",)),
+        (TWO, "sem o PED-1002", ("k1",)),
+        (TWO, "remove PED-1002", ("k1",)),
+        (TWO, "not PED-1002", ("k1",)),
+        (TWO, "o PED-1002 não", ("k1",)),
+        (TWO, "PED-1001 sim, PED-1002 não", ("k1",)),
+        (TWO, "não inclui o PED-1002", ("k1",)),
+        (TWO, "don't cancel PED-1002", ("k1",)),
+        (TWO, "tira o 1002", ("k1",)),
+        (TWO, "sem o PED-1002, só o PED-1001", ("k1",)),
+        (TWO, "confirm PED-1001", ("k1",)),
+        (TWO, "sim, o PED-1001", ("k1",)),
+        (TWO, "tira os dois", ()),
+        (TWO, "tira tudo", ()),
+        (RETURN, "tira o PED-1004", ()),
+        (SERVICES, "não o Craque 10", ("k1", "k2")),
         (BOOKS, "sem o Vidas Secas", ("k1", "k3")),
         (BOOKS, "tira o pequeno príncipe", ("k1", "k2")),
         (BOOKS, "all but the last one", ("k1", "k2")),
@@ -78,6 +99,24 @@ def test_items_are_chosen_by_name_and_by_place(setting, message, keep):
 @pytest.mark.parametrize(
     ("setting", "message", "values"),
     [
+        (TWO, "e também o PED-1003", {"order_ids": ["PED-1001", "PED-1002", "PED-1003"]}),
+        (TWO, "inclui o PED-1003 também", {"order_ids": ["PED-1001", "PED-1002", "PED-1003"]}),
+        (TWO, "add PED-1003 too", {"order_ids": ["PED-1001", "PED-1002", "PED-1003"]}),
+        (TWO, "and PED-1003 as well", {"order_ids": ["PED-1001", "PED-1002", "PED-1003"]}),
+        (TWO, "mais o PED-1003", {"order_ids": ["PED-1001", "PED-1002", "PED-1003"]}),
+        (TWO, "e o PED-1003", {"order_ids": ["PED-1001", "PED-1002", "PED-1003"]}),
+        (TWO, "tira o PED-1002 e inclui o PED-1003", {"order_ids": ["PED-1001", "PED-1003"]}),
+        (TWO, "troca o PED-1001 pelo PED-1007", {"order_ids": ["PED-1007", "PED-1002"]}),
+        (TWO, "replace PED-1001 with PED-1007", {"order_ids": ["PED-1007", "PED-1002"]}),
+        (TWO, "PED-1007 instead of PED-1001", {"order_ids": ["PED-1007", "PED-1002"]}),
+        (TWO, "não é o PED-1002, é o PED-1003", {"order_ids": ["PED-1001", "PED-1003"]}),
+        (RETURN, "troca o PED-1004 pelo PED-1007", {"order_id": "PED-1007"}),
+        (SERVICES, "and Jogos Dia as well", {"subject": "Música Mais, Livros Falados, Craque 10, Jogos Dia"}),
+        (SERVICES, "inclui a tela kids", {"subject": "Música Mais, Livros Falados, Craque 10, tela kids"}),
+        (SERVICES, "troca o Craque 10 pelo Jogos Dia", {"subject": "Música Mais, Livros Falados, Jogos Dia"}),
+        (SERVICES, "troca o craque 10 pelo tela kids", {"subject": "Música Mais, Livros Falados, tela kids"}),
+        (BOOKS, "troca Vidas Secas por O cortiço", {"obras": ["Dom Casmurro", "O cortiço", "O Pequeno Príncipe"]}),
+        (BOOKS, "replace Vidas Secas with The Hobbit", {"obras": ["Dom Casmurro", "The Hobbit", "O Pequeno Príncipe"]}),
         (RETURN, "na verdade é o PED-1008", {"order_id": "PED-1008"}),
         (RETURN, "actually it's PED-1008", {"order_id": "PED-1008"}),
         (RETURN, "opa, o pedido é PED-1008, não 1004", {"order_id": "PED-1008"}),
@@ -107,6 +146,11 @@ def test_a_parameter_is_corrected_or_added_to(setting, message, values):
         ("yes, go ahead", None),
         ("sim, pode cancelar", None),
         ("isso mesmo, pode confirmar", None),
+        ("confirmar", None),
+        ("confirma aí", None),
+        ("s", None),
+        ("👍", None),
+        ("👍🏽", None),
         ("yes, I confirm", None),
         ("sim, e aliás tem alguma multa?", "tem alguma multa?"),
         ("yes, and is there a fee?", "is there a fee?"),
@@ -121,10 +165,36 @@ def test_a_clear_yes_confirms_and_keeps_what_is_asked_besides(message, question)
 
 
 @pytest.mark.parametrize(
-    "message", ["não, para!", "nope", "não quero mais", "deixa pra lá", "no, thanks", "melhor não"]
+    "message",
+    ["não, para!", "nope", "não quero mais", "deixa pra lá", "no, thanks", "melhor não", "nenhum", "none of them"],
 )
 def test_a_clear_no_rejects(message):
     assert read(message, SERVICES).kind == "reject"
+
+
+@pytest.mark.parametrize("message", ["e o PED-1003?", "e se eu tirar o PED-1002?"])
+def test_what_is_only_asked_about_changes_nothing(message):
+    assert read(message, TWO).kind == "question"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "tira também o PED-9999",
+        "troca o PED-1005 pelo PED-1009",
+        "também quero devolver o PED-1004",
+        "e quero ver o PED-1005",
+        "and then track PED-1005",
+        "inclui uma observação",
+        "mais tarde",
+    ],
+)
+def test_what_belongs_to_another_wish_is_not_added(message):
+    assert read(message, TWO).kind == "other"
+
+
+def test_a_value_that_is_one_code_holds_no_second_one():
+    assert read("e também o PED-1003", RETURN).kind == "other"
 
 
 @pytest.mark.parametrize("message", ["tem multa?", "quanto vou pagar?", "is it refundable?"])
@@ -145,7 +215,6 @@ def test_a_question_about_the_confirmation_is_one(message):
         "ele disse sim",
         "bom dia",
         "hum",
-        "👍",
         "não sei",
         "não, deixa como estava",
         "não, quero ver minha fatura",

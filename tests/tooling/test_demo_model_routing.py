@@ -87,9 +87,66 @@ def test_another_domain_beside_it_changes_nothing(sets, locale, message, wanted)
     assert target(read(message, sets=ALL, locale=locale)) == wanted
 
 
+DENIED = [
+    "não cancele o PED-1001",
+    "não quero cancelar o Craque 10",
+    "não é pra cancelar o PED-1001",
+    "não quero devolver nada",
+    "don't cancel PED-1001",
+    "I don't want to cancel PED-1001",
+    "do not cancel Craque 10",
+]
+
+
+@pytest.mark.parametrize("active", [None, ("consultar_pedidos", {}, ["order_ids"])], ids=["idle", "beside"])
+@pytest.mark.parametrize("message", DENIED)
+def test_a_wish_that_is_denied_leads_nowhere(message, active):
+    answer = read(message, sets=SHOP, active=active)
+
+    assert (answer.decision in ("none", "question"), answer.intent, answer.confidence < THRESHOLD) == (True, None, True)
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("não quero cancelar o Craque 10, quero devolver um pedido", "devolver_pedido"),
+        ("não quero mais o Craque 10, cancela", "cancelar_servicos"),
+        ("não pedi esse tal de Livros Falados, tira da minha conta", "cancelar_servicos"),
+        ("não consigo cancelar meu pedido", "cancelar_pedidos"),
+        ("I can't cancel my order", "cancelar_pedidos"),
+    ],
+)
+def test_a_no_about_something_else_denies_no_wish(message, wanted):
+    assert target(read(message, sets=SHOP)) == wanted
+
+
+@pytest.mark.parametrize("message", ["oi 10", "10", "meu filho tem 10 anos", "PED-1001", "o número 1001", "apaga tudo"])
+def test_a_number_alone_is_no_request_and_no_greeting(message):
+    answer = read(message, sets=SHOP)
+
+    assert (answer.decision, answer.confidence < THRESHOLD) == ("none", True)
+
+
+@pytest.mark.parametrize("message", ["cancela aí o ped 1001", "cancela o PED 1001", "cancel ped 1001"])
+def test_a_code_that_is_written_in_two_words_is_a_code(message):
+    assert target(read(message, sets=ALL)) == "cancelar_pedidos"
+
+
+@pytest.mark.parametrize("active", [None, ("consultar_pedidos", {}, ["order_ids"])], ids=["idle", "beside"])
+@pytest.mark.parametrize(
+    "message",
+    ["oi", "bom dia", "obrigado", "muito obrigado!", "hello", "thanks", "thank you so much", "valeu, até mais"],
+)
+def test_a_greeting_or_a_thank_you_is_sure_to_want_nothing(message, active):
+    answer = read(message, sets=SHOP, active=active)
+
+    assert (answer.decision, answer.confidence) == ("none", 0.9)
+
+
 SERVICES = ("cancelar_vas_avulso", {}, ["subject"])
 RETURN = ("solicitar_devolucao", {"order_id": "PED-1001"}, ["reason"])
 CONFIRMING = ("cancelar_vas_avulso", {"subject": "Música Mais, Livros Falados, Craque 10"}, [])
+TRACKING = ("consultar_pedidos", {}, ["order_ids"])
 RENEWING = ("renovar_emprestimos", {}, ["obras"])
 BOOKING = ("agendar_sala", {"sala": "S-204"}, ["finalidade"])
 
@@ -116,6 +173,8 @@ BESIDE = [
     (CONFIRMING, "pt-BR", "quero ver minha fatura", "none"),
     (RENEWING, "pt-BR", "antes disso, que livros eu tenho?", "ver_emprestimos"),
     (RENEWING, "pt-BR", "deixa pra lá", "abandon"),
+    (TRACKING, "pt-BR", "cancela PED-1001 e PED-1002", "cancelar_pedidos"),
+    (TRACKING, "en", "cancel PED-1001 and PED-1002", "cancelar_pedidos"),
     (BOOKING, "pt-BR", "quero renovar um livro", "renovar_emprestimos"),
     (BOOKING, "en", "please renew my books", "renovar_emprestimos"),
 ]

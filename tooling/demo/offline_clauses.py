@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tooling.demo import offline_words as vocabulary
-from tooling.demo.offline_text import Said, Thing, phrase_at, starts_as_question, things_in
+from tooling.demo.offline_text import Said, Thing, has_digit, phrase_at, starts_as_question, things_in
 
 Test = Callable[[str], bool]
 _OF = frozenset({"de", "da", "do", "das", "dos"})
@@ -88,7 +88,7 @@ def lead_of(said: Said, clause: Clause, *, is_operation: Test, is_kind: Test) ->
             is_request = True
             is_new = is_new or (bool(verb) and not (is_operation(verb) or is_kind(verb) or verb in vocabulary.HANDLING))
         elif word in vocabulary.SHOWING:
-            index, is_request, is_new = index + 1, True, True
+            index, is_request, is_new = index + 1, True, not is_operation(word)
         elif (_is_copula(said, index) and after not in vocabulary.DEGREES) or word in _OPENERS:
             index += 1
         elif word in vocabulary.DEFINITE and after in _OF:
@@ -131,11 +131,44 @@ def is_new_request(said: Said, clause: Clause, *, is_operation: Test) -> bool:
     if index >= clause.end:
         return False
     if said.folded[index] in vocabulary.SHOWING:
-        return True
+        return not is_operation(said.folded[index])
     if said.folded[index] not in vocabulary.WANT:
         return False
     _, verb = _verb(said, index + 1, clause.end)
     return bool(verb) and verb not in vocabulary.HANDLING and not is_operation(verb)
+
+
+def orders_something(said: Said, clause: Clause, *, is_operation: Test, is_kind: Test) -> bool:
+    """Whether the clause opens with a verb, unknown to the operation, that is to happen to a thing: "renova o B"."""
+    opening = vocabulary.FILLERS | {"depois", "me", "eu", "i", "pra", "to"}
+    verb = _past(said, clause.start, clause.end, opening)
+    if verb + 1 >= clause.end or not _may_be_verb(said, verb) or is_operation(said.folded[verb]):
+        return False
+    if is_kind(said.folded[verb]):
+        return False
+    index = verb + 1
+    while index < clause.end and _introduces(said.folded[index], lambda word: is_kind(word) or is_operation(word)):
+        index += 1
+    things = {t.start: t for t in things_in(said, is_grammar=lambda word: is_operation(word) or is_kind(word))}
+    if index >= clause.end or index not in things or things[index].kind == "digits":
+        return False
+    is_told = index > verb + 1 or said.folded[verb].endswith(("ar", "er", "ir"))
+    return is_told or (things[index].kind == "code" and not said.folded[verb].endswith("s"))
+
+
+def _introduces(word: str, is_kind: Test) -> bool:
+    small = vocabulary.ARTICLES | vocabulary.POSSESSIVE | vocabulary.CODE_HINTS | {"ai", "la"}
+    return word in small or (is_kind(word) and not has_digit(word))
+
+
+def _may_be_verb(said: Said, index: int) -> bool:
+    """An order by its form: no small word, and neither "I do" nor "I did"."""
+    word, text = said.folded[index], said.words[index].text
+    known = vocabulary.STOP | vocabulary.WANT | vocabulary.DOING | vocabulary.SHOWING | vocabulary.INTERROGATIVES
+    nouns = vocabulary.CODE_HINTS | vocabulary.CODED_THINGS | vocabulary.ORDINALS.keys() | vocabulary.LAST
+    if not text.isalpha() or len(word) < 3 or word in known | nouns | vocabulary.BEFORE_QUESTIONS | vocabulary.YES:
+        return False
+    return not word.endswith(("o", "ei", "i", "ou", "eu", "iu", "ed"))
 
 
 def trimmed(said: Said, start: int, end: int) -> tuple[int, int]:

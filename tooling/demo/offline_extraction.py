@@ -23,6 +23,7 @@ from tooling.demo.offline_clauses import (
     groups_in,
     is_new_request,
     lead_of,
+    orders_something,
     pieces,
     trimmed,
 )
@@ -30,6 +31,8 @@ from tooling.demo.offline_question import Question
 from tooling.demo.offline_text import (
     Said,
     has_digit,
+    is_greeting,
+    is_hypothetical,
     is_question,
     phrase_at,
     shape_of,
@@ -76,12 +79,14 @@ class Answer(Question):
     def is_something_else(self) -> bool:
         words = self.said.folded
         opening = next((i for i, word in enumerate(words) if word not in vocabulary.FILLERS - {"nao"}), len(words))
-        if not words or phrase_at(words, vocabulary.ABANDON, opening) or set(words) <= vocabulary.GREETINGS:
+        if not words or phrase_at(words, vocabulary.ABANDON, opening) or is_greeting(self.said):
             return True
         unsure = phrase_at(words, vocabulary.UNSURE, opening)
         if unsure and len(words) - opening <= unsure + 2:
             return True
-        return self._corrects_known or (self._is_mere_question and not self._names_only)
+        if self._corrects_known or self._orders_anew:
+            return True
+        return self._is_mere_question and not (self._names_only or self._asks_about_thing)
 
     @cached_property
     def _is_mere_question(self) -> bool:
@@ -100,6 +105,28 @@ class Answer(Question):
         others = [word for i, word in enumerate(self.said.folded) if i not in inside]
         quiet = vocabulary.STOP - vocabulary.INTERROGATIVES
         return bool(things) and all(word in quiet or self.is_kind(word) for word in others)
+
+    @cached_property
+    def _asks_about_thing(self) -> bool:
+        """Whether an operation that only tells something is asked for by a question: "cadê o PED-1001?"."""
+        is_open = self.is_query and not is_hypothetical(self.said)
+        return is_open and any(group.is_coded for clause in self.clauses for group in self._groups(clause))
+
+    @cached_property
+    def _orders_anew(self) -> bool:
+        """Whether another operation is ordered for a thing, where no sentence of the user's own was asked for."""
+        if not self.is_asked or not self.clauses or self._is_free(self.asked):
+            return False
+        first = self.clauses[0]
+        lead = self.said.folded[first.start : self._after_fillers(first) + 1]
+        if self.is_query and set(lead) & vocabulary.REMOVING and self._groups(first):
+            return True
+        return orders_something(self.said, first, is_operation=self.is_operation, is_kind=self.is_kind)
+
+    def _is_free(self, name: str) -> bool:
+        """Whether the description takes a text in the user's own words, and neither a code, a name nor a list."""
+        hinted = set(Said(self.described(name)).folded) & vocabulary.NAME_HINTS
+        return name in self.open_names and not (self.is_list(name) or self.is_coded(name) or hinted)
 
     @cached_property
     def _corrects_known(self) -> bool:
@@ -164,10 +191,11 @@ class Answer(Question):
         statements = [clause for clause in self.clauses if not clause.is_question]
         if not self.is_asked:
             return statements or self.clauses
-        answers = [
-            clause for clause in statements if not is_new_request(self.said, clause, is_operation=self._is_known)
-        ]
-        return answers or ([] if statements else self.clauses)
+        answers = [clause for clause in statements if not self._wishes_anew(clause)]
+        return answers or ([] if statements else [clause for clause in self.clauses if not self._wishes_anew(clause)])
+
+    def _wishes_anew(self, clause: Clause) -> bool:
+        return is_new_request(self.said, clause, is_operation=self._is_known)
 
     def _is_known(self, word: str) -> bool:
         return bool(self.is_operation(word) or self.is_kind(word))
@@ -180,8 +208,7 @@ class Answer(Question):
     def _is_told_freely(self, clauses: list[Clause]) -> bool:
         """Whether a free text was asked for and whole sentences answer, in which a name is only a part."""
         name = self.asked if self.is_asked else ""
-        hinted = set(Said(self.described(name)).folded) & vocabulary.NAME_HINTS
-        if name not in self.open_names or self.is_list(name) or self.is_coded(name) or hinted or not clauses:
+        if not clauses or not self._is_free(name):
             return False
         lead = self._lead(clauses[0], knows_operation=False)
         groups = self._groups(clauses[0])

@@ -83,10 +83,17 @@ class Question:
         return bool(words & vocabulary.CODE_HINTS) or any(has_digit(word) for word in words)
 
     @cached_property
+    def is_query(self) -> bool:
+        """Whether the operation only tells something, as its description says with its first word."""
+        first = Said(text_in(self.payload, "tool_description")).folded[:1]
+        return any(map(akin_in(vocabulary.TELLING), first))
+
+    @cached_property
     def is_operation(self) -> Callable[[str], bool]:
         """Knows the words of the operation, and of the question that was asked about it."""
         texts = [text_in(self.payload, "tool_description"), self.last if self.is_asked else ""]
-        return akin_in(word for text in texts for word in content_words(text) if not has_digit(word))
+        own = vocabulary.SHOWING if self.is_query else ()
+        return akin_in([*own, *(word for text in texts for word in content_words(text) if not has_digit(word))])
 
     @cached_property
     def is_kind(self) -> Callable[[str], bool]:

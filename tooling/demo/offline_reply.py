@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from tooling.demo import offline_words as vocabulary
-from tooling.demo.offline_clauses import Clause, clauses_of, groups_in, is_new_request, pieces
+from tooling.demo.offline_changes import Change
+from tooling.demo.offline_clauses import Clause, clauses_of, is_new_request
 from tooling.demo.offline_corrections import corrected_values
-from tooling.demo.offline_text import Said, akin_in, content_words, find_phrase, is_question, phrase_at
+from tooling.demo.offline_text import Said, akin_in, content_words, find_phrase, is_hypothetical, is_question, phrase_at
 
 _JOINING = frozenset({"e", "and", "mas", "but", "tambem", "also"})
 
@@ -28,6 +30,12 @@ class Item:
     @property
     def words(self) -> tuple[str, ...]:
         return Said(self.label).folded
+
+    @property
+    def names(self) -> set[str]:
+        """The words that may name it: those of its label, and the long numbers inside them."""
+        numbers = {number for word in self.words for number in re.findall(r"\d{3,}", word)}
+        return {word for word in self.words if word not in vocabulary.STOP} | numbers
 
 
 @dataclass(frozen=True)
@@ -55,8 +63,8 @@ class Reply:
     def answer(self) -> dict[str, Any]:
         """The first reading that fits, from the most particular to the least."""
         if not self.said.words:
-            return self._result("other")
-        changed = self._added() or self._corrected()
+            return self._result("confirm" if self.said.text.strip().startswith(vocabulary.THUMBS_UP) else "other")
+        changed = {} if self._asks_besides else self._change.values() or self._corrected()
         if changed:
             return self._result("change_parameters", values=changed)
         keep = self._kept()
@@ -64,8 +72,25 @@ class Reply:
             return self._result("change_items", keep=keep)
         return self._plain()
 
+    @property
+    def _change(self) -> Change:
+        labels = tuple(item.label for item in self.items)
+        return Change(self.said, self.parameters, labels, self._is_known)
+
+    @property
+    def _asks_besides(self) -> bool:
+        """ "e o B?" asks about another thing and does not want it yet."""
+        return "?" in self.said.text and self.said.folded[0] in {"e", "and"}
+
     def _corrected(self) -> dict[str, Any]:
-        if find_phrase(self.said.folded, vocabulary.EXCLUDING):
+        """A value put right; who leaves something out, or wants it besides, corrects nothing."""
+        words = self.said.folded
+        change = self._change
+        opening = next((i for i, word in enumerate(words) if word not in vocabulary.FILLERS), 0)
+        is_denied = words[opening] in vocabulary.NEGATIONS and not self._is_bare_no(opening)
+        if is_denied or find_phrase(words, vocabulary.EXCLUDING):
+            return {}
+        if change.is_adding or change.is_exchange or change.is_for_another:
             return {}
         told = {"known": self.parameters, "schema": self.payload.get("schema")}
         return corrected_values(told, self.said, locale=str(self.payload.get("locale", "")))
@@ -90,6 +115,8 @@ class Reply:
 
     def _plain(self) -> dict[str, Any]:
         words = self.said.folded
+        if self._wants_none:
+            return self._result("reject")
         yes, no = phrase_at(words, vocabulary.AGREEMENTS), phrase_at(words, vocabulary.REFUSALS)
         if no and self._is_refusal(no):
             return self._result("reject")
@@ -101,6 +128,17 @@ class Reply:
         if is_question(self.said) and self._is_about_this:
             return self._result("question", question=self.said.text.strip())
         return self._result("other")
+
+    @property
+    def _wants_none(self) -> bool:
+        """ "nenhum dos dois", "none of them": nothing is said besides."""
+        words = self.said.folded
+        telling = [
+            word for word in words if word not in vocabulary.STOP | vocabulary.FILLERS | vocabulary.COUNTS.keys()
+        ]
+        pronouns = {"them", "those", "deles", "delas"}
+        is_none = bool(telling) and telling[0] in vocabulary.NONE_OF_THEM
+        return is_none and set(telling[1:]) <= pronouns and not is_question(self.said)
 
     @cached_property
     def clauses(self) -> list[Clause]:
@@ -172,44 +210,89 @@ class Reply:
 
     def _kept(self) -> list[str] | None:
         """The keys that stay, or None where the message does not choose among the items."""
-        if not self.items:
+        if not self.items or is_hypothetical(self.said):
             return None
+        left_out = self._excluded()
+        if left_out is not None:
+            return [item.key for item in self.items if item not in left_out]
         words = self.said.folded
-        excluding = find_phrase(words, vocabulary.EXCLUDING)
         limiting = find_phrase(words, vocabulary.LIMITING)
-        if excluding:
+        start, after = limiting or (0, 0)
+        if limiting or self._is_bare_choice:
+            named = self._named(after) or self._named(0, start)
+            return [item.key for item in self.items if item in named] if named else None
+        return None
+
+    def _excluded(self) -> list[Item] | None:
+        """The items that are to stay out, or None where none is named."""
+        words = self.said.folded
+        if excluding := find_phrase(words, vocabulary.EXCLUDING):
             start, after = excluding
-            named = self._named(after) or self._named(0, start)
-            keep = [item.key for item in self.items if item not in named]
-        elif limiting or self._is_bare_choice:
-            start, after = limiting or (0, 0)
-            named = self._named(after) or self._named(0, start)
-            keep = [item.key for item in self.items if item in named]
-        else:
-            return None
-        return keep if named else None
+            until = self._until(after)
+            return self._all_of(start, after, until) or self._named(after, until) or self._named(0, start) or None
+        return self._denied() or None
+
+    def _until(self, start: int) -> int:
+        """Where what is left out ends, as something else is wanted from there on: "sem o A, só o B"."""
+        words = self.said.folded
+        turns = (vocabulary.LIMITING, vocabulary.KEEPING)
+        ends = (i for i in range(start + 1, len(words)) if any(phrase_at(words, turn, i) for turn in turns))
+        return next(ends, len(words))
+
+    def _all_of(self, start: int, after: int, end: int) -> list[Item]:
+        """Every item for "tira tudo" and for "tira os dois" of two; not for "all but B", nor after a yes."""
+        words = self.said.folded
+        if set(words[start:after]) & vocabulary.ALL_OF_THEM or phrase_at(words, vocabulary.AGREEMENTS):
+            return []
+        rest = [word for word in words[after:end] if word not in vocabulary.ARTICLES | vocabulary.TAIL | {"of", "them"}]
+        is_all = bool(rest) and set(rest) <= vocabulary.ALL_OF_THEM | {"deles", "delas"}
+        is_count = len(rest) == 1 and vocabulary.COUNTS.get(rest[0]) == len(self.items)
+        return list(self.items) if is_all or is_count else []
+
+    def _denied(self) -> list[Item]:
+        """The items behind a no that is about them ("not B", "não inclui o B") or before one ("o B não")."""
+        words, end = self.said.folded, len(self.said.words)
+        no = next((i for i, word in enumerate(words) if word in vocabulary.NEGATIONS - {"no"}), None)
+        if no is None or self._is_bare_no(no):
+            return []
+        if no == end - 1:
+            first = next((i for i in range(no, 0, -1) if "," in self.said.gap(i)), 0)
+            return [] if "," in self.said.gap(no) else self._labelled(words[first:no])
+        index = no + 1
+        while index < end and self._leads_to_item(index):
+            index += 1
+        return self._labelled(words[index : self._until(index)]) if self._labelled(words[index : index + 1]) else []
+
+    def _is_bare_no(self, index: int) -> bool:
+        return index + 1 < len(self.said.words) and any(c in self.said.gap(index + 1) for c in ",.;!")
+
+    def _leads_to_item(self, index: int) -> bool:
+        word = self.said.folded[index]
+        quiet = vocabulary.ARTICLES | vocabulary.HANDLING | vocabulary.WANT | vocabulary.TO | {"is", "e"}
+        return word in quiet or (self._is_known(word) and not self._labelled([word]))
+
+    def _labelled(self, words: Sequence[str]) -> list[Item]:
+        return [item for item in self.items if self._is_named(item, words)]
 
     @property
     def _is_bare_choice(self) -> bool:
-        """ "o primeiro e o terceiro": nothing but items that are named."""
+        """ "o primeiro e o terceiro", "sim, o B": nothing but items that are named, perhaps after a yes."""
         quiet = vocabulary.STOP | vocabulary.FILLERS | vocabulary.ORDINALS.keys() | vocabulary.LAST
         quiet = quiet | vocabulary.COUNTS.keys() | vocabulary.FIRSTS | vocabulary.LASTS | {"quero", "want"}
         labels = {word for item in self.items for word in item.words}
-        words = self.said.folded
+        words = self.said.folded[phrase_at(self.said.folded, vocabulary.AGREEMENTS) :]
         return not is_question(self.said) and all(word in quiet or word in labels or word.isdigit() for word in words)
 
     def _named(self, start: int, end: int | None = None) -> list[Item]:
         """The items that the words from ``start`` on name, by label or by their place."""
         words = self.said.folded[start:end]
-        by_label = [item for item in self.items if self._is_named(item, words)]
-        return by_label or self._by_place(words)
+        return self._labelled(words) or self._by_place(words)
 
     def _is_named(self, item: Item, words: Sequence[str]) -> bool:
         """By the whole label, or by words that no other item has."""
         if find_phrase(words, [item.words]):
             return True
-        others = {word for other in self.items if other.key != item.key for word in other.words}
-        own = [w for w in item.words if w not in others and w not in vocabulary.STOP]
+        own = item.names.difference(*(other.names for other in self.items if other.key != item.key))
         return any(word in own and (len(word) > 2 or word.isdigit()) for word in words)
 
     def _by_place(self, words: Sequence[str]) -> list[Item]:
@@ -230,24 +313,3 @@ class Reply:
             elif word.isdigit():
                 places.add(int(word) - 1)
         return [self.items[place] for place in sorted(places) if 0 <= place < count]
-
-    # An addition ------------------------------------------
-
-    def _added(self) -> dict[str, Any]:
-        """A parameter's whole new value where something is wanted besides: "põe também o Jogos Dia"."""
-        if not set(self.said.folded) & vocabulary.ADDING or is_question(self.said) or len(self.parameters) != 1:
-            return {}
-        name, value = next(iter(self.parameters.items()))
-        groups = groups_in(
-            self.said, Clause(0, len(self.said.words)), is_operation=self._is_known, is_kind=lambda word: False
-        )
-        if not groups:
-            return {}
-        known = {word for text in (str(value), *(item.label for item in self.items)) for word in Said(text).folded}
-        found = pieces(self.said, groups[0].start, groups[0].end, groups[0].things, is_kind=lambda word: False)
-        new = [piece for piece in found if not set(Said(piece).folded) <= known]
-        if not new:
-            return {}
-        if isinstance(value, list):
-            return {name: [*value, *new]}
-        return {name: ", ".join([value, *new])} if isinstance(value, str) else {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from tooling.demo import offline_words as vocabulary
@@ -15,21 +17,24 @@ from tooling.demo.offline_text import (
     akin_in,
     asks_to_see,
     find_phrase,
+    fold,
     has_digit,
     is_akin,
+    is_greeting,
     is_question,
     phrase_at,
     shape_of,
     things_in,
 )
 
-SURE, LIKELY, UNSURE = 0.95, 0.8, 0.3
+SURE, CLEAR, LIKELY, UNSURE = 0.95, 0.9, 0.8, 0.3
 _QUIET = vocabulary.STOP - vocabulary.INTERROGATIVES - vocabulary.POSSESSIVE
 _WEAK = vocabulary.INTERROGATIVES | vocabulary.POSSESSIVE | vocabulary.SHOWING | vocabulary.HANDLING
 """Words that support a choice between intents but never make one."""
 _NEARLY = 0.85
 """An intent that is this near to the best may be the active one's, gone on with."""
 _WEAK_SHARE = 0.35
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def routing(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,20 +42,27 @@ def routing(payload: Mapping[str, Any]) -> dict[str, Any]:
     message = Said(_text(payload.get("message")))
     active = payload.get("active_transaction")
     active = active if isinstance(active, dict) else None
-    choice = Choice(message, tuple(_intents(payload)))
+    choice = choice_of(message, tuple(_intents(payload)))
     if active is None:
         return _idle(message, choice)
     return _beside(active, message, choice, _text(payload.get("locale")))
 
 
 def _idle(message: Said, choice: Choice) -> dict[str, Any]:
-    if not message.words or set(message.folded) <= vocabulary.GREETINGS:
-        return _answer("none", None, SURE, "a greeting")
+    if is_greeting(message):
+        return _answer("none", None, CLEAR, "a greeting")
     if choice.best and choice.is_fitting:
         return _answer("shift", choice.best, choice.confidence, "words of the intent")
+    return _nowhere(message, choice, "none")
+
+
+def _nowhere(message: Said, choice: Choice, decision: str) -> dict[str, Any]:
+    """Nothing on offer is wanted; what is not wanted by its own words is no question either."""
+    if choice.is_refusing:
+        return _answer("question" if is_question(message) else "none", None, UNSURE, "a wish that is denied")
     if is_question(message):
         return _answer("question", None, LIKELY, "a question of no intent")
-    return _answer("none", None, LIKELY, "no intent shares its words")
+    return _answer(decision, None, UNSURE, "nothing else is clearly wanted")
 
 
 def _beside(active: Mapping[str, Any], message: Said, choice: Choice, locale: str) -> dict[str, Any]:
@@ -59,24 +71,22 @@ def _beside(active: Mapping[str, Any], message: Said, choice: Choice, locale: st
     given_up = phrase_at(message.folded, vocabulary.ABANDON, opening)
     if given_up:
         rest = message.between(opening + given_up, len(message.words))
-        instead = Choice(Said(rest), choice.intents)
+        instead = choice_of(Said(rest), choice.intents)
         return _answer("abandon", instead.best if instead.is_fitting else None, SURE, "given up")
     corrections = corrected_values(active, message, locale=locale)
     if corrections:
         return _answer("continue", None, SURE, "a correction", corrections)
-    if set(message.folded) <= vocabulary.GREETINGS:
-        return _answer("none", None, SURE, "a greeting")
+    if is_greeting(message):
+        return _answer("none", None, CLEAR, "a greeting")
     if choice.best and choice.is_fitting:
         own = _own_intent(active, choice)
         is_near = own is not None and choice.scores[own] >= _NEARLY * choice.scores[choice.best]
         wanted = own if is_near and not asks_to_see(message) else choice.best
-        if wanted == own and not _names_anew(active, message):
+        if wanted == own and not (active.get("known") and _names_anew(active, message)):
             return _answer("continue", None, LIKELY, "the intent that is active")
         if wanted == own or choice.is_clear:
             return _answer("shift", wanted, max(choice.confidence, LIKELY), "another request")
-    if is_question(message):
-        return _answer("question", None, LIKELY, "a question of no intent")
-    return _answer("continue" if choice.best else "none", None, LIKELY, "nothing else is clearly wanted")
+    return _nowhere(message, choice, "continue" if choice.best else "none")
 
 
 def _told(active: Mapping[str, Any]) -> Said:
@@ -132,10 +142,19 @@ class Intent:
         return frozenset(word for text in texts for word in Said(text).folded if word not in _QUIET)
 
     @cached_property
+    def _codes(self) -> list[str]:
+        return [word.text for example in self.examples for word in Said(example).words if word.is_code]
+
+    @cached_property
     def shapes(self) -> frozenset[str]:
         """The forms of the codes in its examples."""
-        codes = (word for example in self.examples for word in Said(example).words if word.is_code)
-        return frozenset(shape_of(word.text) for word in codes)
+        return frozenset(map(shape_of, self._codes))
+
+    @cached_property
+    def code_stems(self) -> Mapping[str, str]:
+        """The letters that its codes begin with, and the form of the code: "ped" and "A-9"."""
+        stems = {fold(letters.group()): shape_of(code) for code in self._codes if (letters := _LETTERS.match(code))}
+        return {stem: shape for stem, shape in stems.items() if len(stem) > 1}
 
     @cached_property
     def has_names(self) -> bool:
@@ -168,6 +187,8 @@ class Choice:
 
     message: Said
     intents: tuple[Intent, ...]
+    is_refusing: bool = False
+    """Whether a part of what was said, that is not in ``message``, denies an operation."""
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -216,10 +237,10 @@ class Choice:
         named = {i for thing in things for i in range(thing.start, thing.end)}
         found: dict[str, float] = {}
         for index, word in enumerate(self.message.folded):
-            if word in _QUIET or (word in found and index in named):
+            if word in _QUIET or has_digit(word) or (word in found and index in named):
                 continue
             described = sum(1 for intent in self.intents if akin_in(intent.words)(word))
-            if described == 0 and (index in named or word in _WEAK or has_digit(word)):
+            if described == 0 and (index in named or word in _WEAK):
                 continue
             weight = math.log((len(self.intents) + 1) / (described + 0.5)) if described else 0.7
             found[word] = max(weight, 0.05) * (_WEAK_SHARE if word in _WEAK else 1.0)
@@ -235,7 +256,9 @@ class Choice:
 
     def _score(self, intent: Intent) -> float:
         shared = [word for word in self._telling if akin_in(intent.words)(word)]
-        codes = {shape_of(word.text) for word in self.message.words if word.is_code}
+        if not shared:
+            return 0.0
+        codes = self._codes
         by_shape = 0.4 if codes & intent.shapes else 0.0
         if not by_shape and all(word in _WEAK for word in shared) and not self._is_in_example(intent):
             return 0.0
@@ -243,10 +266,58 @@ class Choice:
         by_name = 0.3 if not codes and intent.has_names and _has_name(self.message) else 0.0
         return sum(self._telling[word] for word in shared) + by_shape + by_name + asked
 
+    @cached_property
+    def _codes(self) -> set[str]:
+        """The forms of the codes that are named; "ped 1001" is one where an intent's examples have "PED-1"."""
+        words = self.message.words
+        found = {shape_of(word.text) for word in words if word.is_code}
+        stems = {stem: shape for intent in self.intents for stem, shape in intent.code_stems.items()}
+        pairs = pairwise(self.message.folded)
+        return found | {stems[word] for word, after in pairs if word in stems and after.isdigit()}
+
     def _is_in_example(self, intent: Intent) -> bool:
         """Whether the message is nearly one of the examples, though made of weak words."""
         said = [word for word in self.message.folded if word not in vocabulary.ARTICLES]
         return len(said) > 2 and any(_covers(Said(example).folded, said) for example in intent.examples)
+
+
+def choice_of(message: Said, intents: tuple[Intent, ...]) -> Choice:
+    """The choice for what is wanted: without the parts of the message that deny an operation of the intents."""
+    described = akin_in(word for intent in intents for word in intent.words)
+    parts = _parts(message)
+    kept = [(start, end) for start, end in parts if not _denies(message, start, end, described)]
+    if len(kept) == len(parts):
+        return Choice(message, intents)
+    return Choice(Said(", ".join(message.between(start, end) for start, end in kept)), intents, is_refusing=True)
+
+
+def _parts(said: Said) -> list[tuple[int, int]]:
+    """The word ranges between sentence ends, commas and words of contrast."""
+    parts: list[tuple[int, int]] = []
+    for start, end in said.sentences():
+        inner = range(start + 1, end)
+        cuts = [i for i in inner if any(c in said.gap(i) for c in ",;") or said.folded[i] in vocabulary.CONTRAST]
+        parts += pairwise([start, *cuts, end])
+    return parts
+
+
+def _denies(said: Said, start: int, end: int, described: Callable[[str], bool]) -> bool:
+    """Whether the words open with a no and the order or the wish for an operation: "não cancele …", "don't …"."""
+    index = start
+    while index < end and said.folded[index] in vocabulary.BEFORE_NO:
+        index += 1
+    if index >= end or said.folded[index] not in vocabulary.NEGATIONS - {"no", "nor"}:
+        return False
+    is_portuguese = said.folded[index] in vocabulary.PORTUGUESE_NO
+    index += 1
+    while index < end and said.folded[index] in vocabulary.AFTER_NO:
+        index += 1
+    if index >= end:
+        return False
+    verb = said.folded[index]
+    # The past tells what did not happen, and is no wish: "não recebi …".
+    is_verb = not is_portuguese or verb.endswith(("ar", "er", "ir", "or", "a", "e", "am", "em"))
+    return is_verb and verb not in vocabulary.STOP and described(verb)
 
 
 def _covers(words: Sequence[str], said: Sequence[str]) -> bool:

@@ -186,6 +186,17 @@ def asks_to_see(said: Said) -> bool:
     return is_question(said) or first in vocabulary.SHOWING
 
 
+def is_greeting(said: Said) -> bool:
+    """Whether nothing is said but a greeting, a thank you or a goodbye."""
+    words = set(said.folded)
+    return bool(words & vocabulary.GREETINGS) and words <= vocabulary.GREETINGS | vocabulary.COURTESIES
+
+
+def is_hypothetical(said: Said) -> bool:
+    """ "what happens if I …?", "e se eu …?"."""
+    return "?" in said.text and bool(find_phrase(said.folded[:4], vocabulary.HYPOTHETICAL))
+
+
 # Things that stand out ------------------------------------------
 
 

@@ -57,6 +57,7 @@ FILLERS = _words(
     "then tambem also vou just so somente apenas only obrigado obrigada thanks thank you valeu pf pfv eu i beleza "
     "certo claro tudo bem desculpa desculpe sorry alias primeiro first e and mas but"
 )
+BEFORE_NO = FILLERS | _words("do nos we a gente porem")
 """Words that may open or close what is said without being part of it."""
 TAIL = _words(
     "por favor please pls obrigado obrigada thanks thank you tambem also too mesmo agora now hoje today entao ok certo "
@@ -65,20 +66,28 @@ TAIL = _words(
 
 WANT = _words(
     "quero queria gostaria preciso desejo pretendo want wanna need wish pode poderia consegue podem can could may "
-    "would like id queremos precisamos"
+    "would like id queremos precisamos posso"
 )
 """Verbs that introduce what is wanted."""
 TO = _words("to de que me mim nos us a")
 HANDLING = _words(
     "tira tirar tire tirem remove remover remova take drop add inclui incluir inclua adiciona adicionar acrescenta "
-    "coloca colocar bota poe por put make faz fazer faca get give da dar manda mandar mande send keep deixa deixar "
-    "let leave mantem manter"
+    "coloca colocar bota poe por put include make faz fazer faca get give da dar manda mandar mande send keep deixa "
+    "deixar let leave mantem manter"
 )
 """Verbs of everyday handling, as requests begin with them."""
 SHOWING = _words(
     "ver veja mostra mostrar mostre exibe exibir show see tell diz diga dizer fala consulta check look view"
 )
 """Verbs that ask to be shown something."""
+TELLING = SHOWING | _words("lista listar list informa informar apresenta display find search busca buscar")
+"""Verbs with which an operation that only tells something is described."""
+PORTUGUESE_NO = _words("nao nunca jamais nem")
+AFTER_NO = (WANT - _words("can could posso consegue may pode poderia podem")) | _words(
+    "to for eu i you voce vc que e pra para vou mais please ainda precisa deve devem should it me nos is was"
+)
+"""What may stand between a no and the verb that it denies; "can" complains and denies nothing."""
+CONTRAST = _words("mas but porem instead")
 INTERROGATIVES = _words(
     "qual quais quando onde quanto quanta quantos quantas como cade quem what which when where who why how whose"
 )
@@ -98,6 +107,11 @@ GREETINGS = _words(
     "oi ola oie opa bom boa dia tarde noite tudo bem hello hi hey good morning afternoon evening obrigado obrigada "
     "valeu thanks thank you e ai blz beleza tchau bye until there"
 )
+COURTESIES = _words(
+    "muito muita ok okay certo entao por favor ate mais logo legal otimo otima perfeito great perfect so much very "
+    "for tchauzinho see later everyone pessoal gente voce voces vc como vai esta how are doing a da de todos"
+)
+"""Words that may stand beside a greeting or a thank you."""
 ABANDON = _phrases(
     "deixa pra la|deixa para la|deixe pra la|deixa quieto|esquece isso|esqueca isso|esquece|esqueca|larga isso|"
     "desisto|desisti disso|mudei de ideia|nao quero mais|nao precisa mais|nao precisa|forget it|forget that|"
@@ -113,15 +127,31 @@ CORRECTIONS = _phrases(
     "actually|i meant|sorry|correction|rather|my mistake|make that|make it|troca para|troca por|muda para|mude para|"
     "change it to|change to|o certo e|o correto e|em vez|instead"
 )
-ADDING = _words("tambem also too add inclui incluir inclua adiciona adicionar acrescenta acrescentar poe coloca plus")
+ADDING_VERBS = _words(
+    "add include inclui incluir inclua adiciona adicionar adicione acrescenta acrescentar acrescente poe bota "
+    "coloca colocar coloque"
+)
+ADDING = ADDING_VERBS | _words("tambem also too plus")
+ADDING_PHRASES = _phrases("as well|alem disso|besides|on top")
+SWAPPING = _words(
+    "troca trocar troque substitui substituir substitua muda mudar mude altera alterar altere replace swap change "
+    "switch exchange substitute"
+)
+SWAP_LINKS = _words("por pelo pela pelos pelas para pra pro pros pras with for by to")
+INSTEAD_OF = _phrases(
+    "em vez de|em vez do|em vez da|em vez dos|em vez das|ao inves de|ao inves do|ao inves da|no lugar de|"
+    "no lugar do|no lugar da|instead of|rather than|in place of"
+)
 BECAUSE = _phrases("porque|por que|pois|ja que|e que|porque que|because|since|due to|cause|por causa de")
 
 AGREEMENTS = _phrases(
-    "sim|isso mesmo|isso|isto|confirmo|confirmado|pode confirmar|pode fazer|pode prosseguir|pode seguir|pode mandar|"
+    "sim|s|y|isso mesmo|isso|isto|confirmo|confirma|confirmar|confirme|confirmado|"
+    "pode confirmar|pode fazer|pode prosseguir|pode seguir|pode mandar|"
     "pode|ok|okay|certo|claro|com certeza|manda ver|fechado|combinado|perfeito|exato|positivo|vai em frente|bora|"
     "yes please|yes|yep|yeah|sure|go ahead|confirm|confirmed|i confirm|correct|right|do it|of course|absolutely|"
     "please do|sounds good|thats right"
 )
+THUMBS_UP = ("\N{THUMBS UP SIGN}", "\N{OK HAND SIGN}", "\N{WHITE HEAVY CHECK MARK}")
 REFUSALS = _phrases(
     "nao obrigado|nao obrigada|nao quero|nao confirmo|melhor nao|agora nao|de jeito nenhum|negativo|nao|"
     "no thanks|no thank you|i dont want|do not|dont|nope|not now|no|stop|nem pensar"
@@ -135,7 +165,18 @@ EXCLUDING = _phrases(
     "remova|all but|everything but|all except|except for|except|without|excluding|minus|leave out|take out|drop|skip|"
     "but not|mas nao|nao quero|deixa de fora|deixe de fora"
 )
+NONE_OF_THEM = _words("nenhum nenhuma neither none")
+ALL_OF_THEM = _words("tudo todos todas all everything both ambos ambas")
+REMOVING = _words(
+    "tira tirar tire tirem retira retirar retire remove remover remova drop skip exclui excluir exclua apaga apagar "
+    "apague delete encerra encerrar encerre desativa desativar desative"
+)
+"""Verbs of taking something away, whatever it is."""
+DOING = HANDLING | REMOVING
 LIMITING = _phrases("so|somente|apenas|fica so com|fico so com|only|just|nothing but")
+
+KEEPING = _phrases("mas|but|fica|ficam|mantem|keep|deixa|inclui|adiciona|add")
+"""What turns from what is left out to what stays."""
 
 ORDINALS = {
     word: position
@@ -165,6 +206,10 @@ CODE_HINTS = _words(
     "numbers code codes identifier key"
 )
 """Words of a description that expects something with digits in it."""
+CODED_THINGS = _words(
+    "item produto registro nota ficha caso compra encomenda documento product record ticket case purchase document"
+)
+"""What people put before a code where it is no verb: "nota A-17"."""
 NAME_HINTS = _words("ou or nome nomes name names titulo titulos title titles")
 """Words of a description that expects a name, or a name as well."""
 POINTING = _words("esse essa este esta isso that this one it mesmo mesma")
