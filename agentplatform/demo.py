@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import os
 import secrets
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import IO
 
 from django.conf import settings
 from django.core.management import call_command
@@ -131,6 +133,18 @@ class Installation:
             ("Mode", "embedded: server and worker in one process"),
             ("Model", "offline demo model" if self.is_offline else settings.LLM_BASE_URL),
         ]
+
+
+def lock(data: Path) -> IO[str] | None:
+    """The lock of the demo on ``data``, held until it is closed or this process ends; None if another demo has it."""
+    data.mkdir(parents=True, exist_ok=True)
+    file = (data / "demo.lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
 
 
 def token_variable(server: str) -> str:

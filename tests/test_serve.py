@@ -107,3 +107,33 @@ def test_a_stopped_server_no_longer_answers(processes, env):
     server.stop()
 
     assert not responds(f"http://127.0.0.1:{port}/healthz")
+
+
+def test_a_database_without_its_tables_is_named_before_anything_is_served(processes, tmp_path):
+    bare = {"DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/bare.sqlite3"}
+
+    server = processes.manage("serve", "--port", str(free_port()), env=bare)
+    status = server.process.wait(60)
+
+    assert status == 1
+    assert "manage.py migrate" in server.text() and "Traceback" not in server.text()
+
+
+def test_a_wrong_setting_is_one_line_that_says_what_to_do(processes, tmp_path):
+    wrong = {"DATA_DIR": str(tmp_path), "ENVIRONMENT": "production", "SECRET_KEY": ""}
+
+    server = processes.manage("serve", env=wrong)
+    status = server.process.wait(60)
+
+    assert status == 1
+    assert server.text().strip().splitlines()[-1].startswith("Wrong setting: SECRET_KEY")
+    assert "Traceback" not in server.text()
+
+
+def test_without_a_model_endpoint_the_offline_model_answers(processes, env):
+    port = free_port()
+
+    server = processes.manage("serve", "--embedded", "--port", str(port), env=env)
+    server.wait_for_url(f"http://127.0.0.1:{port}/readyz")
+
+    assert "The offline demo model answers" in server.text()

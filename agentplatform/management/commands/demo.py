@@ -33,12 +33,17 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, leave)
         children = Children(Path(settings.DATA_DIR).resolve() / "logs", settings.BASE_DIR)
+        # Two demos on one directory would publish each other's addresses.
+        lock = demo.lock(Path(settings.DATA_DIR))
+        if lock is None:
+            raise CommandError(f"a demo already runs on {settings.DATA_DIR}; stop it, or set DATA_DIR to another one")
         try:
             self.run(children, host, port)
         except ChildFailed as error:
             raise CommandError(str(error)) from error
         finally:
             children.end(first="server")
+            lock.close()
 
     def run(self, children: Children, host: str, port: int) -> None:
         """Start everything in order, say so, and stay until the server ends."""

@@ -9,7 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from agentplatform import server
+from agentplatform import health, server
+from agentplatform.children import ChildFailed, Children, port_near
 
 
 class Command(BaseCommand):
@@ -26,6 +27,10 @@ class Command(BaseCommand):
             listener = server.listen(host, port)
         except OSError as error:
             raise CommandError(f"cannot listen on {host}:{port}: {error.strerror}; try --port") from error
+        if trouble := health.check_migrations():
+            raise CommandError(trouble)
+        if not settings.LLM_BASE_URL and (not settings.IS_PRODUCTION or settings.ALLOW_OFFLINE_MODEL):
+            start_offline_model()
         for warning in warnings(embedded=embedded):
             self.stderr.write(self.style.WARNING(warning))
         self.stdout.write(f"Serving on http://{host}:{listener.getsockname()[1]}")
@@ -38,6 +43,20 @@ class Command(BaseCommand):
         server.run(listener, embedded=embedded)
 
 
+def start_offline_model() -> None:
+    """Have the bundled offline model answer where no other endpoint is named (contracts.md §1)."""
+    children = Children(Path(settings.DATA_DIR).resolve() / "logs", settings.BASE_DIR)
+    port = port_near(0)
+    children.start("model", ["-m", "tooling.demo.model", "--port", str(port), "--watch-stdin"])
+    try:
+        children.wait_until_listening("model", port)
+    except ChildFailed as error:
+        raise CommandError(str(error)) from error
+    settings.LLM_BASE_URL = f"http://127.0.0.1:{port}/v1"
+    settings.LLM_MODEL = "offline-demo"
+    settings.OFFLINE_MODEL = True
+
+
 def warnings(*, embedded: bool) -> list[str]:
     """What this way of starting leaves out, in words that say what to do."""
     found = []
@@ -46,9 +65,8 @@ def warnings(*, embedded: bool) -> list[str]:
             "REDIS_URL is not set: turns are read here, but due work that nobody was woken for waits until "
             "`manage.py run_due --loop` runs, or start with --embedded."
         )
-    if not settings.LLM_BASE_URL:
-        found.append(
-            "LLM_BASE_URL is not set: free text is not understood. Name an OpenAI-compatible endpoint, or "
-            "start the offline demo model with `python -m tooling.demo.model --port 8200`."
-        )
+    if settings.OFFLINE_MODEL:
+        found.append("The offline demo model answers; LLM_BASE_URL names an OpenAI-compatible endpoint instead.")
+    elif not settings.LLM_BASE_URL:
+        found.append("LLM_BASE_URL is not set: free text is not understood. Name an OpenAI-compatible endpoint.")
     return found
