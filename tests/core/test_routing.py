@@ -246,3 +246,19 @@ def test_corrections_that_are_no_object_are_none(values):
     read = read_routing(answer(values=values, reason=None), intents=[])
 
     assert (read.values, read.reason) == ({}, "")
+
+
+@pytest.mark.parametrize(
+    ("message", "matches"),
+    [
+        ("quero ver a fatura", True),
+        ("não quero ver a fatura", False),
+        ("I don't want the fatura", False),
+        ("não, quero é ver a minha fatura de março", True),
+        ("a fatura não chegou", True),
+    ],
+)
+def test_a_negated_keyword_is_left_to_the_model(message: str, matches: bool) -> None:
+    intent = IntentSpec(name="x", keywords=("fatura",))
+
+    assert (keyword_match(message, [intent]) is not None) is matches

@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from tooling.specs import JSON, IntentSpec, ToolSpec
 from transactions.core.folding import tokens
 from transactions.core.parameters import Unreadable, argument_schemas, strict_object, values_schema
+from transactions.core.phrases import HEDGES
 from transactions.core.statuses import Status
 
 RoutingDecision = Literal["shift", "continue", "question", "abandon", "none"]
 DECISIONS: tuple[RoutingDecision, ...] = ("shift", "continue", "question", "abandon", "none")
+
+NEGATION_REACH = 4
+"""How many words before a keyword a negation may stand."""
+_NEGATIONS = frozenset[str]().union(*(hedges.negations for hedges in HEDGES.values()))
 
 # By keyword ------------------------------------------
 
@@ -22,7 +28,7 @@ def keyword_match(message: str, intents: Sequence[IntentSpec]) -> IntentSpec | N
     """The enabled intent whose keyword stands in ``message`` as whole adjacent words, case and accents folded.
 
     The longest keyword wins, then the lower priority number, then the name (runtime.md §6.8). Punctuation between
-    words does not part them.
+    words does not part them. A keyword right after a negation ("I do not want to …") says nothing: the model reads it.
     """
     said = tokens(message)
     best: tuple[int, int, str] | None = None
@@ -42,7 +48,15 @@ def _longest(keywords: Sequence[str], said: tuple[str, ...]) -> int:
 
 
 def _stands_in(words: tuple[str, ...], said: tuple[str, ...]) -> bool:
-    return bool(words) and any(said[start : start + len(words)] == words for start in range(len(said) - len(words) + 1))
+    starts = range(len(said) - len(words) + 1)
+    found = (start for start in starts if said[start : start + len(words)] == words)
+    return bool(words) and any(not _is_negated(said[:start]) for start in found)
+
+
+def _is_negated(before: tuple[str, ...]) -> bool:
+    """Whether the last words before a keyword negate it; "don't" comes as two tokens."""
+    near = before[-NEGATION_REACH:]
+    return bool(_NEGATIONS & set(near)) or ("don", "t") in pairwise(near)
 
 
 # The tool of an intent ------------------------------------------
