@@ -46,6 +46,7 @@ export class ConfirmationCard {
   #confirm;
   #reject;
   #actions;
+  #trouble = "";
   isOpen = true;
 
   constructor(frame, texts, onAnswer) {
@@ -63,23 +64,27 @@ export class ConfirmationCard {
     this.#watch(frame.data.expires_at);
   }
 
-  /** The answer could not be sent, or was refused: it may be tried again. */
-  reopen(note) {
+  /** The answer could not be sent, or was refused: it may be tried again. `reason` stays until the user acts. */
+  reopen(reason) {
     if (!this.isOpen) return;
     this.#disable(false);
-    this.#note.textContent = note;
+    this.#trouble = reason;
     this.#refresh();
   }
 
-  close(how) {
-    if (!this.isOpen) return;
+  /** `reason`: why an answer of the user's came to nothing. */
+  close(how, reason = "") {
+    if (!this.isOpen) {
+      if (reason) this.#tell(reason, true);
+      return;
+    }
     this.isOpen = false;
     clearInterval(this.#timer);
     const hadFocus = this.element.contains(document.activeElement);
     this.#actions.remove();
     this.#expiry.remove();
     for (const box of this.#boxes) box.disabled = true;
-    this.#note.textContent = "";
+    this.#tell(reason, true);
     this.#kind.replaceChildren(icon(CLOSED_ICON[how]), this.#texts.closed[how]);
     this.element.dataset.closed = how;
     if (hadFocus) this.#kind.focus({ preventScroll: true });
@@ -117,7 +122,10 @@ export class ConfirmationCard {
     const rows = items.map((item) => {
       const box = el("input", { type: "checkbox", value: item.key });
       box.checked = true;
-      box.addEventListener("change", () => this.#refresh());
+      box.addEventListener("change", () => {
+        this.#trouble = "";
+        this.#refresh();
+      });
       this.#boxes.push(box);
       return el("li", {}, el("label", {}, box, el("span", {}, item.label)));
     });
@@ -129,7 +137,9 @@ export class ConfirmationCard {
       const reason = reasonOf(item);
       return el("li", {}, el("span", {}, item.label), reason ? el("span", { class: "reason" }, reason) : null);
     });
-    return el("div", { class: "left-out" }, el("p", { class: "hint" }, this.#texts.leftOut), el("ul", { class: "items" }, ...rows));
+    const more = rows.length > FOLD ? unfolding(rows, this.#texts) : null;
+    const list = el("ul", { class: "items" }, ...rows);
+    return el("div", { class: "left-out" }, el("p", { class: "hint" }, this.#texts.leftOut), list, more);
   }
 
   #chosen() {
@@ -145,15 +155,20 @@ export class ConfirmationCard {
     const count = this.#boxes.length ? this.#chosen().length : all;
     this.#confirm.textContent = this.#isSubset ? this.#texts.change(count) : this.#texts.confirm(count);
     this.#confirm.disabled = this.#boxes.length > 0 && count === 0;
-    if (this.#boxes.length && count === 0) this.#note.textContent = this.#texts.nothing;
-    else if (this.#isSubset) this.#note.textContent = this.#texts.changed;
-    else if (this.#note.textContent === this.#texts.changed || this.#note.textContent === this.#texts.nothing)
-      this.#note.textContent = "";
+    if (this.#trouble) this.#tell(this.#trouble, true);
+    else if (this.#confirm.disabled) this.#tell(this.#texts.nothing);
+    else this.#tell(this.#isSubset ? this.#texts.changed : "");
+  }
+
+  #tell(note, isTrouble = false) {
+    this.#note.textContent = note;
+    this.#note.classList.toggle("trouble", isTrouble);
   }
 
   #answer(decision) {
     const keys = decision === "confirm" && this.#isSubset ? this.#chosen() : null;
-    this.#note.textContent = this.#texts.answering;
+    this.#trouble = "";
+    this.#tell(this.#texts.answering);
     this.#note.focus({ preventScroll: true });
     this.#disable(true);
     this.#onAnswer(decision, keys);

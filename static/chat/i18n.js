@@ -4,7 +4,10 @@ const pt = {
   you: "Você",
   assistant: "Assistente",
   greeting: "Olá! Escreva o que você precisa, ou comece por uma destas frases:",
-  started: (label) => `Pedido: ${label}`,
+  started: (label) => `Assunto: ${label}`,
+  length: (count, most) => `${count.toLocaleString("pt-BR")} de ${most.toLocaleString("pt-BR")} caracteres`,
+  tooLong: (count, most) =>
+    `O texto tem ${count.toLocaleString("pt-BR")} caracteres; cabem ${most.toLocaleString("pt-BR")}. Encurte ou envie em partes.`,
   queued: "Na fila: respondo assim que terminar o que está em andamento.",
   sending: "enviando…",
   notSent: "Não foi enviada.",
@@ -67,7 +70,8 @@ const pt = {
   },
   error: {
     confirmation_closed: "Esta pergunta já não vale. Responda à mais nova.",
-    invalid_items: "A escolha de itens não é válida.",
+    invalid_items: "A escolha de itens não é válida. Escolha de novo.",
+    busy: "Algo mudou neste instante. Tente de novo.",
     rate_limited: "Muitas mensagens em pouco tempo. Espere um instante.",
     text_too_long: "A mensagem é longa demais: até 4000 caracteres.",
     unavailable: "Agora não foi possível. Tente de novo em instantes.",
@@ -79,7 +83,10 @@ const en = {
   you: "You",
   assistant: "Assistant",
   greeting: "Hello! Write what you need, or start with one of these:",
-  started: (label) => `Request: ${label}`,
+  started: (label) => `About: ${label}`,
+  length: (count, most) => `${count.toLocaleString("en")} of ${most.toLocaleString("en")} characters`,
+  tooLong: (count, most) =>
+    `The text has ${count.toLocaleString("en")} characters; ${most.toLocaleString("en")} fit. Shorten it, or send it in parts.`,
   queued: "Queued: I will answer as soon as the current work is done.",
   sending: "sending…",
   notSent: "It was not sent.",
@@ -142,7 +149,8 @@ const en = {
   },
   error: {
     confirmation_closed: "This question is no longer open. Answer the newest one.",
-    invalid_items: "The choice of items is not valid.",
+    invalid_items: "The choice of items is not valid. Choose again.",
+    busy: "Something changed just now. Try again.",
     rate_limited: "Too many messages in a short time. Wait a moment.",
     text_too_long: "The message is too long: 4000 characters at most.",
     unavailable: "That did not work just now. Try again in a moment.",

@@ -11,6 +11,7 @@ const config = JSON.parse(page.dataset.config);
 const texts = textsFor(config.locale);
 const input = document.getElementById("message");
 const form = document.getElementById("composer");
+const limit = document.getElementById("limit");
 const banner = document.getElementById("connection");
 const transcript = new Transcript({
   log: document.getElementById("log"),
@@ -18,6 +19,8 @@ const transcript = new Transcript({
   texts,
 });
 const chat = new Chat(config);
+const LONGEST = 4000;
+const NEARLY = 3600;
 const confirmations = new Map();
 const progress = new Map();
 const answers = new Map();
@@ -103,7 +106,7 @@ chat.addEventListener("failed", ({ detail: { id, code } }) => {
   const reason = texts.error[code] ?? texts.error.other;
   const card = answers.get(id);
   answers.delete(id);
-  if (card && code === "confirmation_closed") card.close("ended");
+  if (card && code === "confirmation_closed") card.close("ended", reason);
   else if (card) card.reopen(reason);
   else transcript.failed(id, reason, say);
 });
@@ -138,17 +141,41 @@ function grow() {
   input.style.height = `${Math.min(input.scrollHeight, 160)}px`;
 }
 
+/** Characters as the server counts them: an emoji is one. */
+function lengthOf(text) {
+  return Array.from(text).length;
+}
+
+/** Tells how long the message is once that matters; a text that is too long is kept whole and not sent. */
+function measure() {
+  const length = lengthOf(input.value.trim());
+  const isTooLong = length > LONGEST;
+  limit.hidden = length < NEARLY;
+  limit.textContent = length < NEARLY ? "" : isTooLong ? texts.tooLong(length, LONGEST) : texts.length(length, LONGEST);
+  limit.classList.toggle("trouble", isTooLong);
+  input.setAttribute("aria-invalid", String(isTooLong));
+  return isTooLong;
+}
+
 form.addEventListener("submit", (submitted) => {
   submitted.preventDefault();
   const text = input.value.trim();
   if (!text) return;
+  if (measure()) {
+    input.focus();
+    return;
+  }
   say(text);
   input.value = "";
   grow();
+  measure();
   input.focus();
 });
 
-input.addEventListener("input", grow);
+input.addEventListener("input", () => {
+  grow();
+  measure();
+});
 input.addEventListener("keydown", (pressed) => {
   // An Enter that ends the composition of a character is not meant to send.
   if (pressed.key !== "Enter" || pressed.shiftKey || pressed.isComposing) return;

@@ -167,6 +167,35 @@ def test_the_page_is_used_with_the_keyboard_alone(open_page):
     expect(page.get_by_label("Sua mensagem")).to_have_value("")
 
 
+def test_a_text_that_is_too_long_is_kept_whole_and_says_what_to_do(open_page):
+    page = open_page()
+    box = page.get_by_label("Sua mensagem")
+
+    box.fill("é" * 4213)
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#limit")).to_have_text(
+        "O texto tem 4.213 caracteres; cabem 4.000. Encurte ou envie em partes."
+    )
+    expect(box).to_have_attribute("aria-invalid", "true")
+    expect(box).to_have_value("é" * 4213)
+    expect(page.locator(".bubble.user")).to_have_count(0)
+    box.fill("🙂" * 4000)
+    expect(page.locator("#limit")).to_have_text("4.000 de 4.000 caracteres")
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble.user .mark")).to_have_count(0)
+    assert Turn.objects.get().text == "🙂" * 4000
+    expect(page.locator("#limit")).to_be_hidden()
+
+
+@pytest.mark.parametrize(("locale", "word"), [("pt-BR", "Assunto"), ("en", "About")])
+def test_what_was_started_is_named_without_a_word_of_the_shop(open_page, locale, word):
+    page = open_page(f"/demo/?locale={locale}")
+    tell("transaction.started", about=transaction(), tool="t", label="Cancelar algo", release=1)
+
+    expect(page.locator(".note")).to_have_text(f"{word}: Cancelar algo")
+
+
 def test_a_message_says_what_its_writer_had_on_screen(open_page):
     page = open_page()
     tell("assistant.message", text="Olá", rule="")
@@ -211,6 +240,19 @@ def test_a_question_shows_every_item_what_is_left_out_and_the_safe_choice_first(
     expect(card.get_by_role("button")).to_have_text(["Não, voltar", "Confirmar 2"])
     expect(card.locator(".expiry")).to_contain_text("Expira em 9 min")
     expect(page.get_by_label("Sua mensagem")).to_be_focused()
+
+
+def test_a_long_list_of_what_is_left_out_is_folded_and_unfolds_whole(open_page):
+    page = open_page()
+    left_out = [
+        {"key": f"x{n}", "label": f"Fora {n}", "eligible": False, "reason": "ja_entregue"} for n in range(1, 26)
+    ]
+    ask(transaction(), of=[*items(2), *left_out])
+
+    rows = page.locator(".left-out li")
+    expect(rows.locator("visible=true")).to_have_count(5)
+    page.get_by_role("button", name="Ver todos (25)").click()
+    expect(rows.locator("visible=true")).to_have_count(25)
 
 
 def test_unticking_an_item_changes_what_the_button_says(open_page):
@@ -261,6 +303,24 @@ def test_a_new_question_replaces_the_old_one(open_page):
     expect(new.get_by_role("button")).to_have_count(2)
 
 
+def test_why_an_answer_was_refused_stays_until_the_user_acts(open_page):
+    page = open_page()
+    ask(transaction(), of=items(3))
+    card = page.locator(".confirmation")
+    card.get_by_label("Serviço 2").uncheck()
+    # An empty key names no item: the server refuses the choice.
+    card.get_by_label("Serviço 1").evaluate("box => (box.value = '')")
+    expect(card.locator(".card-note")).to_have_text("Vou perguntar de novo, só com os itens marcados.")
+
+    card.locator(".primary").click()
+
+    expect(card.locator(".card-note")).to_have_text("A escolha de itens não é válida. Escolha de novo.")
+    expect(card.locator(".primary")).to_be_enabled()
+    expect(card.locator(".primary")).to_have_text("Continuar com 2")
+    card.get_by_label("Serviço 2").check()
+    expect(card.locator(".card-note")).to_be_hidden()
+
+
 def test_an_answer_that_comes_too_late_closes_the_card_and_keeps_the_page_alive(open_page):
     page = open_page()
     ask(transaction(), of=items(2))
@@ -268,6 +328,7 @@ def test_an_answer_that_comes_too_late_closes_the_card_and_keeps_the_page_alive(
     page.get_by_role("button", name="Confirmar 2").click()
 
     expect(page.locator(".confirmation")).to_have_attribute("data-closed", "ended")
+    expect(page.locator(".confirmation .card-note")).to_have_text("Esta pergunta já não vale. Responda à mais nova.")
     expect(page.locator(".confirmation").get_by_role("button")).to_have_count(0)
     page.get_by_label("Sua mensagem").fill("oi")
     page.keyboard.press("Enter")
