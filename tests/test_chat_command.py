@@ -69,7 +69,7 @@ def test_a_command_without_an_open_question_says_so_and_sends_nothing(server, ty
     Channel.objects.create(key="demo", allow_no_origin=True, anonymous=True)
     typed("/confirm", "/reject")
 
-    call_command("chat", url=server)
+    call_command("chat", url=server, locale="en")
 
     assert capsys.readouterr().out.count("! nothing is open to confirm") == 2
     assert not Turn.objects.exists()
@@ -101,7 +101,7 @@ def event(seq, kind, **data):
 
 
 def test_a_question_is_shown_with_numbered_items_and_what_is_left_out():
-    transcript = Transcript()
+    transcript = Transcript("en")
     items = [
         {"key": "a", "label": "Apples", "eligible": True, "reason": None},
         {"key": "b", "label": "Bread", "eligible": False, "reason": "sold out"},
@@ -117,17 +117,42 @@ def test_a_question_is_shown_with_numbered_items_and_what_is_left_out():
 
 
 def test_an_event_is_shown_once_and_an_unknown_frame_never():
-    transcript = Transcript()
+    transcript = Transcript("en")
 
     assert transcript.hear(event(1, "assistant.message", text="hello")) == "hello"
     assert transcript.hear(event(1, "assistant.message", text="hello")) == ""
     assert transcript.hear({"type": "something new"}) == ""
 
 
-def test_a_result_is_shown_with_its_status():
-    shown = Transcript().hear(event(1, "transaction.finished", status="SUCCESS", text="All done."))
+@pytest.mark.parametrize(("locale", "word"), [("pt-BR", "Parcial"), ("en", "Partly done")])
+def test_a_result_is_shown_with_the_word_for_its_status(locale, word):
+    shown = Transcript(locale).hear(event(1, "transaction.finished", status="PARTIAL_SUCCESS", text="Two of three."))
 
-    assert shown == "= SUCCESS\nAll done."
+    assert shown == f"= {word}\nTwo of three."
+
+
+@pytest.mark.parametrize(("locale", "hint"), [("pt-BR", "responda com palavras"), ("en", "answer in words")])
+def test_the_hints_are_in_the_conversations_language(locale, hint):
+    asked = event(1, "confirmation.requested", confirmation_id="c1", text="?", items=[])
+
+    assert hint in Transcript(locale).hear(asked)
+
+
+def test_without_a_language_the_hints_are_in_the_channels(server, typed, capsys):
+    Channel.objects.create(key="demo", allow_no_origin=True, anonymous=True, locale="pt-BR")
+    typed("/confirm")
+
+    call_command("chat", url=server, locale="fr")
+
+    assert "! não há nada para confirmar" in capsys.readouterr().out
+
+
+def test_the_server_is_looked_for_on_the_port_that_it_is_told_to_take(typed, monkeypatch):
+    Channel.objects.create(key="demo", anonymous=True)
+    monkeypatch.setenv("PORT", "1")
+
+    with pytest.raises(CommandError, match=r"no server at http://127\.0\.0\.1:1 "):
+        call_command("chat")
 
 
 def test_a_secure_page_has_a_secure_socket():

@@ -94,7 +94,7 @@ class ChatSessionView(APIView):
         self._channel = channel
         identity = _identity(channel, asked.validated_data.get("user_token") or "")
         conversation = open_conversation(
-            channel, locale=_locale(asked.validated_data.get("locale"), channel), identity=identity
+            channel, locale=spoken_in(asked.validated_data.get("locale"), channel), identity=identity
         )
         token, session = open_session(conversation, channel)
         answer = {
@@ -141,5 +141,6 @@ def _identity(channel: Channel, user_token: str) -> Identity:
     return identity
 
 
-def _locale(asked: str | None, channel: Channel) -> str:
+def spoken_in(asked: str | None, channel: Channel) -> str:
+    """The conversation's locale: the one asked for if we speak it, else the channel's."""
     return LOCALES.get((asked or "").replace("_", "-").split("-")[0].lower(), channel.locale)

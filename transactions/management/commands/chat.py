@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import sys
 import threading
@@ -16,12 +17,15 @@ import urllib.error
 import urllib.request
 import uuid
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 from urllib.parse import urlsplit
 
 from django.core.management.base import BaseCommand, CommandError
 
+from transactions.api.chat import spoken_in
+from transactions.core.reply import status_label
+from transactions.core.texts import ENGLISH, PORTUGUESE, language_for
 from transactions.models import Channel
 from transactions.sessions import identity_named, key_of, mint_user_token
 
@@ -39,16 +43,31 @@ WORKING = {
     "items.progress",
 }
 """After these more will come without the user saying anything."""
+HINTS: Mapping[str, Mapping[str, str]] = {
+    PORTUGUESE: {
+        "answer": "(responda com palavras, ou /confirm [números], ou /reject)",
+        "nothing_open": "! não há nada para confirmar",
+    },
+    ENGLISH: {
+        "answer": "(answer in words, or /confirm [numbers], or /reject)",
+        "nothing_open": "! nothing is open to confirm",
+    },
+}
+"""What the terminal says of its own, in the conversation's language."""
 
 
 class Transcript:
     """What the terminal has heard: where the conversation stands, and how each frame reads as text."""
 
-    def __init__(self) -> None:
+    def __init__(self, locale: str) -> None:
+        self.locale = locale
         self.last_seq = 0
         self.is_working = False
         self.confirmation_id = ""
         self.item_keys: list[str] = []
+
+    def hint(self, name: str) -> str:
+        return HINTS[language_for(self.locale)][name]
 
     def hear(self, frame: dict[str, Any]) -> str:
         """Take in one frame; the text to print, or an empty one."""
@@ -78,7 +97,7 @@ class Transcript:
             case "items.progress":
                 return f"  {data['done']}/{data['total']}"
             case "transaction.finished" | "transaction.verifying":
-                return f"= {data['status']}\n{data['text']}"
+                return f"= {status_label(data['status'], self.locale)}\n{data['text']}"
         return str(data.get("text") or "")
 
     def _question(self, data: dict[str, Any]) -> str:
@@ -89,16 +108,16 @@ class Transcript:
         lines = [f"? {data['text']}"]
         lines += [f"  {number}. {item['label']}" for number, item in enumerate(eligible, 1)]
         lines += [f"  –  {item['label']}: {item['reason'] or ''}" for item in items if not item["eligible"]]
-        return "\n".join([*lines, "  (answer in words, or /confirm [numbers], or /reject)"])
+        return "\n".join([*lines, f"  {self.hint('answer')}"])
 
 
 class TerminalChat:
     """One socket that comes back when it breaks, read by a thread of its own."""
 
-    def __init__(self, url: str, *, session_token: str, origin: str | None, out: TextIO) -> None:
+    def __init__(self, url: str, *, session_token: str, origin: str | None, locale: str, out: TextIO) -> None:
         self._url, self._token, self._origin, self._out = url, session_token, origin, out
         self._changed = threading.Condition()
-        self._transcript = Transcript()
+        self._transcript = Transcript(locale)
         self._pending: dict[str, dict[str, Any]] = {}
         self._socket: Any = None
         self._heard_at = time.monotonic()
@@ -147,7 +166,7 @@ class TerminalChat:
 
     def _answer(self, decision: str, more: dict[str, Any]) -> None:
         if not self._transcript.confirmation_id:
-            self._print("! nothing is open to confirm")
+            self._print(self._transcript.hint("nothing_open"))
             return
         answer = {"confirmation_id": self._transcript.confirmation_id, "decision": decision}
         self._post({"type": "confirmation.answer", **answer, **more})
@@ -226,23 +245,25 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--channel", default="demo")
         parser.add_argument("--customer", help="who you are (default: somebody new, where a token is needed)")
-        parser.add_argument("--url", default="http://127.0.0.1:8000", help="the running server")
+        parser.add_argument("--url", help="the running server (default: this machine's, on PORT or 8000)")
         parser.add_argument("--locale", help="pt-BR or en (default: the channel's)")
         parser.add_argument("--wait", type=float, default=120, metavar="SECONDS", help="for each answer")
 
     def handle(
-        self, *, channel: str, customer: str | None, url: str, locale: str | None, wait: float, **options: Any
+        self, *, channel: str, customer: str | None, url: str | None, locale: str | None, wait: float, **options: Any
     ) -> None:
         place = Channel.objects.filter(key=channel).first()
         if place is None:
             raise CommandError(f'there is no channel "{channel}"; make one with `manage.py channel create`')
         asked = {"channel": place.key, "locale": locale, "user_token": self._user_token(place, customer)}
+        url = url or default_url()
         session = open_session(url, asked)
         origin = None if place.allow_no_origin else next(iter(place.origins), None)
         chat = TerminalChat(
             socket_url(url, session["ws_path"]),
             session_token=session["session_token"],
             origin=origin,
+            locale=spoken_in(locale, place),
             out=sys.stdout,
         )
         chat.start()
@@ -279,6 +300,11 @@ def lines() -> Iterator[str]:
     with contextlib.suppress(EOFError, KeyboardInterrupt):
         while True:
             yield input()
+
+
+def default_url() -> str:
+    """Where ``manage.py serve`` listens by itself."""
+    return f"http://127.0.0.1:{os.environ.get('PORT') or '8000'}"
 
 
 def open_session(url: str, asked: dict[str, Any]) -> dict[str, Any]:
