@@ -44,14 +44,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def postgres_url() -> Iterator[str]:
-    """A scratch PostgreSQL database for processes that a test starts."""
+    """A scratch PostgreSQL database for the processes that the tests of a module start."""
     with services.scratch_database() as url:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def redis_url() -> Iterator[str]:
     """An empty Redis database of our own."""
     with services.scratch_redis() as url:
