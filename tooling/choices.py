@@ -38,15 +38,15 @@ OPERATION_TYPES = [
 ]
 EXECUTION_MODES = [
     (ExecutionMode.DIRECT_TOOL.value, _("call the tool")),
-    (ExecutionMode.WORKFLOW.value, _("run a workflow")),
+    (ExecutionMode.WORKFLOW.value, _("run a workflow – not executed yet")),
 ]
 IDEMPOTENCIES = [
     (Idempotency.NONE.value, _("none – the server does not recognise a repeated key")),
-    (Idempotency.KEY.value, _("key – the server runs one key once")),
+    (Idempotency.KEY.value, _("key – the server runs one key once; resending comes later")),
 ]
 INTENT_SHIFTS = [
     (OnIntentShift.ABANDON.value, _("abandon – the request is dropped")),
-    (OnIntentShift.PARK.value, _("park – it is set aside and offered again")),
+    (OnIntentShift.PARK.value, _("park – works like abandon until parking is built")),
 ]
 ATOMICITIES = [
     (Atomicity.BEST_EFFORT.value, _("best effort – each item for itself")),

@@ -15,7 +15,11 @@ TOOL_DESCRIPTION = _("What the tool does, in one or two sentences; the language 
 TOOL_ENABLED = _("Off: users are told that it is not available, and it is not called any more once published.")
 TOOL_TOOL_TYPE = _("Decides how the tool may be used where it has no policy of its own.")
 TOOL_SELECTION_KEYWORDS = _("One per line; they choose between the tools of one intent.")
-TOOL_CACHE_ENABLED = _("Only honoured for read-only tools.")
+TOOL_CACHE_ENABLED = _(
+    "Not built yet: the choice is stored and checked, but every call goes to the server. "
+    "Later it will be honoured for read-only tools."
+)
+TOOL_CACHE_TTL_SECONDS = _("Stored for later; answers are not kept yet.")
 TOOL_RESPONSE = _("Kept for other clients; one key: value per line.")
 TOOL_ARGUMENT_LABEL = _("How the value is called in a question, with its article.")
 TOOL_ARGUMENT_DESCRIPTION = _("What the language model should look for.")
@@ -32,16 +36,23 @@ POLICY_FAIL_OPEN = _(
     "Off: the request is refused and the customer is told to try again. "
     "A clear refusal of the validator always ends the request."
 )
-POLICY_WORKFLOW = _("Only where a workflow is run.")
+POLICY_EXECUTION_MODE = _(
+    "Workflows are stored and checked, but not executed yet: a request for such a tool is answered as not "
+    "available yet."
+)
+POLICY_WORKFLOW = _("Only with the execution by workflow, which is not built yet.")
 POLICY_WORKFLOW_VERSION = _("Empty: the newest version.")
-POLICY_RECONCILE_TOOL = _("Asked what really happened when a call was sent and no answer came; internal or read only.")
+POLICY_RECONCILE_TOOL = _(
+    "Stored; automatic reconciliation comes later. Today an operator sees the unknown outcome. It is the tool "
+    "that will be asked what really happened; internal or read only."
+)
 POLICY_IDEMPOTENCY = _(
-    "Key: an unanswered call may be sent again with the same key. Choose it only if the server keeps its "
-    "promise; otherwise the operation can happen twice. None: an operator settles what nobody knows."
+    "Stored; automatic reconciliation and resending come later. Today an operator sees the unknown outcome, "
+    "with either choice. Choose key only if the server really runs one key once: otherwise the operation can "
+    "happen twice as soon as resending is built."
 )
 POLICY_ON_INTENT_SHIFT = _(
-    "Abandon: the open request ends, nothing is executed. "
-    "Park: it waits, is offered again later, and is validated and confirmed afresh."
+    "Abandon: the open request ends, nothing is executed. Park: until parking is built, works like abandon."
 )
 POLICY_EXPIRES_AFTER = _("How long the request may stay open without an answer; empty: the installation's default.")
 POLICY_TIMEOUT_SECONDS = _("After this time the outcome counts as unknown and is verified, never as failed.")
@@ -52,7 +63,8 @@ PARAMETER_MAPPING_TOOL = _("Empty: for every tool that declares the arguments.")
 PARAMETER_MAPPING_MAP = _("One per line as key of the signed identity: argument.")
 PARAMETER_MAPPING_DEFAULTS = _("One per line as argument: value.")
 PARAMETER_MAPPING_EXTRACT = _(
-    "As in mcp_parameter_mapping.yaml: one argument with strategy, pattern or description each."
+    "As in mcp_parameter_mapping.yaml: one argument with strategy, pattern or description each. Only the "
+    "strategy llm is run today; regex and hybrid are stored and checked, and the argument stays empty."
 )
 INTENT_DESCRIPTION = _("The language model chooses by this text.")
 INTENT_KEYWORDS = _("One per line; whole words, accents and case do not matter. A match asks no language model.")

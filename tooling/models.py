@@ -81,7 +81,9 @@ class Tool(models.Model):
         _("selection keywords"), blank=True, default=list, help_text=help_texts.TOOL_SELECTION_KEYWORDS
     )
     cache_enabled = models.BooleanField(_("cache answers"), default=False, help_text=help_texts.TOOL_CACHE_ENABLED)
-    cache_ttl_seconds = models.PositiveIntegerField(_("cache time in seconds"), default=0)
+    cache_ttl_seconds = models.PositiveIntegerField(
+        _("cache time in seconds"), default=0, help_text=help_texts.TOOL_CACHE_TTL_SECONDS
+    )
     response = models.JSONField(_("response hints"), blank=True, default=dict, help_text=help_texts.TOOL_RESPONSE)
 
     class Meta:
@@ -152,6 +154,7 @@ class Policy(models.Model):
         max_length=20,
         choices=choices.EXECUTION_MODES,
         default=ExecutionMode.DIRECT_TOOL.value,
+        help_text=help_texts.POLICY_EXECUTION_MODE,
     )
     workflow = models.CharField(
         _("workflow"), max_length=100, blank=True, default="", help_text=help_texts.POLICY_WORKFLOW
