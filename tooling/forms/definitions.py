@@ -12,9 +12,9 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from tooling import drafts, yaml_io
-from tooling.checks_of_sets import check_profile, check_router, check_server
+from tooling.checks_of_sets import check_name, check_profile, check_router, check_server
 from tooling.checks_of_tools import check_extract
-from tooling.checks_of_workflows import check_workflow
+from tooling.checks_of_workflows import check_workflow, workflow_path
 from tooling.content import from_plain, to_plain
 from tooling.findings import Finding
 from tooling.forms.fields import (
@@ -25,8 +25,8 @@ from tooling.forms.fields import (
     TimeField,
     YamlField,
     raise_problems,
-    told,
 )
+from tooling.forms.wording import errors_of, said, told
 from tooling.models import (
     Intent,
     LlmProfile,
@@ -61,6 +61,15 @@ class DefinitionForm(AnyForm):
             if column is not None:
                 field.label = field.label or capfirst(column.verbose_name)
                 field.help_text = field.help_text or column.help_text
+            # A browser cuts what is pasted at maxlength and says nothing; the form refuses it and says why.
+            field.widget.attrs.pop("maxlength", None)
+
+    def clean_name(self) -> str:
+        """Called for every form with a name; one that is too long was refused before."""
+        name = str(self.cleaned_data["name"])
+        if name != getattr(self.instance, "name", None):
+            raise_errors(check_name(name, ("name",)), skip=1)
+        return name
 
 
 def add_findings(form: AnyForm, findings: Iterable[Finding]) -> None:
@@ -68,7 +77,14 @@ def add_findings(form: AnyForm, findings: Iterable[Finding]) -> None:
     for finding in findings:
         if finding.is_error:
             field = next((step for step in finding.path[2:3] if step in form.fields), None)
-            form.add_error(field, finding.message)
+            form.add_error(field, said(finding.message))
+
+
+def raise_errors(findings: Iterable[Finding], *, skip: int) -> None:
+    """A ValidationError with every error of ``findings``, where it is first; see ``errors_of``."""
+    errors = errors_of(findings, skip=skip)
+    if errors:
+        raise ValidationError(errors)
 
 
 class ServerForm(DefinitionForm):
@@ -195,10 +211,16 @@ class MappingForm(DefinitionForm):
         text = self.cleaned_data["extract"] or ""
         extracts, problems = yaml_io.read_extract_text(text)
         raise_problems(problems)
-        findings = [one for extract in extracts for one in check_extract(extract, (extract.field,))]
-        if findings:
-            raise ValidationError([f"{one.path[0]}: {one.message}" for one in findings if one.is_error])
+        raise_errors((one for extract in extracts for one in check_extract(extract, (extract.field,))), skip=0)
         return [to_plain(extract) for extract in extracts]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not any(cleaned.get(part) for part in ("map", "defaults", "extract")):
+            raise ValidationError(
+                _("This mapping fills nothing. Write at least one argument in one of the three fields.")
+            )
+        return cleaned
 
 
 class IntentForm(DefinitionForm):
@@ -249,16 +271,15 @@ class RouterForm(DefinitionForm):
             return cleaned
         phrases = dict(self.instance.confirmation_phrases)
         for locale in PHRASE_LOCALES:
-            said = {answer: cleaned[phrase_field(locale, answer)] for answer in ("confirm", "reject")}
-            phrases[locale] = said
+            phrases[locale] = {answer: cleaned[phrase_field(locale, answer)] for answer in ("confirm", "reject")}
         router = RouterSpec(
             cleaned["confidence_threshold"],
-            {locale: from_plain(Phrases, said) for locale, said in phrases.items() if any(said.values())},
+            {locale: from_plain(Phrases, texts) for locale, texts in phrases.items() if any(texts.values())},
         )
         for finding in check_router(router):
             locale, answer = (*finding.path[2:4], "", "")[:2]
             name = phrase_field(locale, answer)
-            self.add_error(name if name in self.fields else None, finding.message)
+            self.add_error(name if name in self.fields else None, said(finding.message))
         self.instance.confirmation_phrases = to_plain(router.confirmation_phrases)
         return cleaned
 
@@ -290,7 +311,10 @@ class WorkflowForm(DefinitionForm):
         super().__init__(*args, **kwargs)
         attributes = {"rows": 30, "cols": 90, "spellcheck": "false", "class": "code"}
         self.fields["text"].widget = forms.Textarea(attrs=attributes)
-        self.fields["text"].help_text = _("As in workflows/NAME.vN.yaml: name, version, start, nodes and edges.")
+        self.fields["text"].help_text = _(
+            "As in workflows/NAME.vN.yaml: name, version, start, nodes and edges. Workflows are stored and checked, "
+            "but not executed yet."
+        )
         if self.instance.pk:
             workflow = drafts.workflow_of(self.instance)
             self.initial["text"] = yaml_io.dump(yaml_io.workflow_keys(workflow))
@@ -304,9 +328,8 @@ class WorkflowForm(DefinitionForm):
         if others.filter(name=workflow.name, version=workflow.version).exists():
             message = _("%(name)s version %(version)d is there already; raise the version.")
             raise ValidationError(message % {"name": workflow.name, "version": workflow.version})
-        findings = [one for one in check_workflow(workflow, drafts.draft()) if one.is_error]
-        if findings:
-            raise ValidationError([f"{'.'.join(one.path[3:])}: {one.message}" for one in findings])
+        raise_errors(check_name(workflow.name, (*workflow_path(workflow), "name")), skip=3)
+        raise_errors(check_workflow(workflow, drafts.draft()), skip=3)
         plain = to_plain(workflow)
         self.instance.name, self.instance.version = plain.pop("name"), plain.pop("version")
         self.instance.content = plain

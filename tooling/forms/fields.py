@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from tooling import yaml_io
+from tooling.forms.wording import told
 from tooling.specs import JSON
 from tooling.yaml_writer import dump, duration
 
@@ -107,11 +108,6 @@ def raise_problems(problems: Sequence[yaml_io.Problem]) -> None:
     """A ValidationError with every problem, line first, if one of them is an error."""
     if any(problem.is_error for problem in problems):
         raise ValidationError([told(problem) for problem in problems])
-
-
-def told(problem: yaml_io.Problem) -> str:
-    hint = f" ({problem.hint})" if problem.hint else ""
-    return str(_("Line %(line)d: ") % {"line": problem.line}) + problem.message + hint
 
 
 class LocalizedWidget(forms.MultiWidget):

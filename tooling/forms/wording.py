@@ -1,0 +1,78 @@
+"""Messages of the checks and of the reader in the language of the person who reads the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from django.utils.translation import get_language, gettext
+
+from tooling.findings import Finding
+from tooling.forms.sentences import GOT, NO_YAML, SENTENCES, WORDS
+from tooling.yaml_nodes import Problem
+
+PLACE = re.compile(r"%\((\w+)\)s")
+NEAR = re.compile(r'(?s)(?P<said>.*) \((?P<near>did you mean "[^"]*"\?)\)')
+CONTEXT = re.compile(r" while (parsing|scanning) .*")
+
+
+@cache
+def _patterns(sentences: tuple[str, ...]) -> list[tuple[re.Pattern[str], str]]:
+    """A pattern per sentence; the one with the most own words is tried first."""
+
+    def pattern(sentence: str) -> re.Pattern[str]:
+        parts = PLACE.split(sentence)
+        return re.compile("".join(f"(?P<{p}>.*)" if n % 2 else re.escape(p) for n, p in enumerate(parts)), re.DOTALL)
+
+    ordered = sorted(sentences, key=lambda one: len(PLACE.sub("", one)), reverse=True)
+    return [(pattern(sentence), sentence) for sentence in ordered]
+
+
+def said(message: str) -> str:
+    """``message`` in the active language; one that no sentence made stays as it is."""
+    near = NEAR.fullmatch(message)
+    if near:
+        return f"{said(near['said'])} ({said(near['near'])})"
+    return _translated(message, SENTENCES) or message
+
+
+def said_of_yaml(message: str) -> str:
+    """The same for what the YAML library found, whose own words are replaced where they are not known."""
+    if (get_language() or "en").startswith("en"):
+        return message
+    return _translated(CONTEXT.sub("", message), SENTENCES) or str(NO_YAML)
+
+
+def _translated(message: str, sentences: tuple[str, ...]) -> str | None:
+    for pattern, sentence in _patterns(sentences):
+        found = pattern.fullmatch(message)
+        if found:
+            values = {name: _word(name, value) for name, value in found.groupdict().items()}
+            # Without values there is nothing to put in, and a sentence may hold a percent sign.
+            return gettext(sentence) % values if values else gettext(sentence)
+    return None
+
+
+def _word(place: str, value: str) -> str:
+    words = WORDS.get(place, {})
+    if value in words:
+        return str(words[value])
+    return (_translated(value, GOT) or value) if place == "got" else value
+
+
+def told(problem: Problem) -> str:
+    """One problem of a typed text, its line first."""
+    message = said_of_yaml(problem.message) if problem.code == "yaml.syntax" else said(problem.message)
+    hint = f" ({said(problem.hint)})" if problem.hint else ""
+    return gettext("Line %(line)d: ") % {"line": problem.line} + message + hint
+
+
+def errors_of(findings: Iterable[Finding], *, skip: int) -> list[str]:
+    """The errors among ``findings``, each after the rest of its path behind the first ``skip`` steps."""
+    found = []
+    for finding in findings:
+        if finding.is_error:
+            where = ".".join(finding.path[skip:])
+            found.append(f"{where}: {said(finding.message)}" if where else said(finding.message))
+    return found
