@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
 
 from tests.loading import DEFINITIONS
 from tooling import publishing, yaml_io
@@ -46,3 +48,22 @@ def published(db: None, settings: object, contas: Definitions) -> Definitions:
     publishing.replace_draft(contas)
     publishing.publish(comment="first")
     return contas
+
+
+@pytest.fixture
+def both(db: None) -> Definitions:
+    """Both sets of the tests, as draft and as release 1."""
+    definitions = read("contas", "pedidos")
+    publishing.replace_draft(definitions)
+    publishing.publish(comment="first")
+    return definitions
+
+
+@pytest.fixture
+def ana(client: Client, db: None) -> Client:
+    """A business administrator who is signed in, reading English."""
+    user = User.objects.create_user("ana", password=None, is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(content_type__app_label="tooling"))
+    client.force_login(user)
+    client.cookies["django_language"] = "en"
+    return client

@@ -1,15 +1,14 @@
 """The administration edits the draft in words, refuses nonsense with a reason, and publishes (ux.md §1.2, §2.1-2.3)."""
 
 import re
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission, User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
-from tests.tooling.conftest import read
+from tests.tooling.admin_pages import Fields, add_url, change_url, fields_of, save
 from tooling import catalog, publishing
 from tooling.models import (
     Intent,
@@ -29,100 +28,9 @@ pytestmark = pytest.mark.django_db
 MODELS = [McpServer, Tool, Policy, ParameterMapping, Intent, LlmProfile, Workflow]
 
 
-class Fields(HTMLParser):
-    """What a browser would send back of the forms of a page that nobody touched."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.data: dict[str, list[str]] = {}
-        self.errors: list[str] = []
-        self._area: str | None = None
-        self._select: str | None = None
-        self._in_errors = 0
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        names = {name: value or "" for name, value in attributes}
-        name = names.get("name", "")
-        match tag:
-            case "input" if name and names.get("type") in ("checkbox", "radio"):
-                if "checked" in names:
-                    self.data.setdefault(name, []).append(names.get("value", "on"))
-            case "input" if name and names.get("type") != "submit":
-                self.data[name] = [names.get("value", "")]
-            case "textarea":
-                self._area, self.data[name] = name, [""]
-            case "select":
-                self._select = name
-            case "option" if "selected" in names and self._select:
-                self.data.setdefault(self._select, []).append(names["value"])
-            case "ul" if "errorlist" in names.get("class", ""):
-                self._in_errors += 1
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "textarea":
-            assert self._area is not None
-            # HTML drops the line break right after the tag, and browsers send CRLF.
-            self.data[self._area] = [self.data[self._area][0].removeprefix("\n").replace("\n", "\r\n")]
-            self._area = None
-        elif tag == "select":
-            self._select = None
-        elif tag == "ul" and self._in_errors:
-            self._in_errors -= 1
-
-    def handle_data(self, data: str) -> None:
-        if self._area is not None:
-            self.data[self._area][0] += data
-        elif self._in_errors and data.strip():
-            self.errors.append(data.strip())
-
-
 @pytest.fixture(autouse=True)
 def _python_is_allowed(settings: Any) -> None:
     settings.MCP_STDIO_COMMANDS = ["python"]
-
-
-@pytest.fixture
-def both(db: None) -> Definitions:
-    """Both sets of the tests, as draft and as release 1."""
-    definitions = read("contas", "pedidos")
-    publishing.replace_draft(definitions)
-    publishing.publish(comment="first")
-    return definitions
-
-
-@pytest.fixture
-def ana(client: Client, db: None) -> Client:
-    """A business administrator who is signed in, reading English."""
-    user = User.objects.create_user("ana", password=None, is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(content_type__app_label="tooling"))
-    client.force_login(user)
-    client.cookies["django_language"] = "en"
-    return client
-
-
-def change_url(obj: Any) -> str:
-    return reverse(f"admin:tooling_{obj._meta.model_name}_change", args=[obj.pk])
-
-
-def add_url(model: Any) -> str:
-    return reverse(f"admin:tooling_{model._meta.model_name}_add")
-
-
-def fields_of(client: Client, url: str) -> dict[str, Any]:
-    response = client.get(url)
-    assert response.status_code == 200
-    return Fields(response.content.decode()).data
-
-
-def save(client: Client, url: str, **changes: Any) -> list[str]:
-    """Open a page, change some fields and save; the errors of the page that comes back, none if it was saved."""
-    response = client.post(url, fields_of(client, url) | changes)
-    return Fields(response.content.decode()).errors if response.status_code == 200 else []
-
-
-def warnings_of(client: Client, url: str) -> list[str]:
-    return [str(message) for message in client.get(url, follow=True).context["messages"]]
 
 
 # Pages --------------------------------------------------------------------------------------------
@@ -426,7 +334,7 @@ def test_publishing_shows_the_changes_and_makes_the_next_release(ana: Client, bo
     page = ana.get(publish_url()).content.decode()
     response = ana.post(publish_url(), fields_of(ana, publish_url()) | {"comment": "off for maintenance"})
 
-    assert "tools.listar_servicos" in page and "Publish as release 2" in page
+    assert "<strong>Tool listar_servicos</strong> · enabled" in page and "Publish as release 2" in page
     assert response.status_code == 302
     release = Release.objects.get(number=2)
     assert (release.comment, release.author) == ("off for maintenance", "ana")
@@ -486,7 +394,7 @@ def test_a_release_is_shown_with_what_it_changed_and_cannot_be_edited(ana: Clien
 
     page = ana.get(change_url(release)).content.decode()
 
-    assert "~ tools.listar_servicos.enabled: true → false" in page
+    assert "<strong>Tool listar_servicos</strong> · enabled" in page
     assert 'name="comment"' not in page
     assert ana.post(change_url(release), {"comment": "x"}).status_code == 403
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as gettext_now
 from django.utils.translation import gettext_lazy as _
 
 from tooling import catalog, publishing
+from tooling.admin.base import DraftAdmin
 from tooling.content import text_from_plain
 from tooling.forms.definitions import (
     ArgumentForm,
@@ -26,6 +27,7 @@ from tooling.forms.definitions import (
     ToolForm,
     WorkflowForm,
 )
+from tooling.forms.wording import said
 from tooling.models import (
     Intent,
     LlmProfile,
@@ -40,11 +42,10 @@ from tooling.models import (
 from tooling.specs import Definitions
 
 if TYPE_CHECKING:
-    AnyAdmin = admin.ModelAdmin[Any]
     AnyInline = admin.StackedInline[Any, Any]
 else:
-    # Django's own classes take no type arguments.
-    AnyAdmin, AnyInline = admin.ModelAdmin, admin.StackedInline
+    # Django's own class takes no type arguments.
+    AnyInline = admin.StackedInline
 
 
 def unpublished(request: HttpRequest) -> dict[str, Any]:
@@ -58,7 +59,7 @@ def unpublished(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-class DefinitionAdmin(AnyAdmin):
+class DefinitionAdmin(DraftAdmin):
     """Saves into the draft and then says what would keep the edited object from being published."""
 
     section = ""
@@ -90,7 +91,7 @@ class DefinitionAdmin(AnyAdmin):
         for finding in publishing.check_draft():
             if finding.path[:2] == about:
                 before = gettext_now("Correct before publishing: ") if finding.is_error else ""
-                messages.warning(request, before + finding.message)
+                messages.warning(request, before + said(finding.message))
 
 
 @admin.register(McpServer)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
@@ -12,25 +12,24 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as gettext_now
 from django.utils.translation import gettext_lazy as _
+from django.views.defaults import permission_denied
 
 from tooling import catalog, publishing
+from tooling.admin.base import PlainAdmin
+from tooling.admin.changes import lines_of
+from tooling.admin.labels import MODELS, field_of, section_of, title_of
 from tooling.errors import InvalidDraft, NothingChanged
 from tooling.findings import Finding
+from tooling.forms.wording import said
 from tooling.models import Release
-from tooling.publishing import Change
 from tooling.specs import Definitions
-
-if TYPE_CHECKING:
-    AnyAdmin = admin.ModelAdmin[Any]
-else:
-    # Django's own classes take no type arguments.
-    AnyAdmin = admin.ModelAdmin
 
 PUBLISH = "tooling.publish_release"
 
@@ -44,10 +43,19 @@ class CommentForm(forms.Form):
         help_text=_("What changes for users; shown in the list of releases."),
     )
     base = forms.IntegerField(widget=forms.HiddenInput)
+    read_warnings = forms.BooleanField(
+        label=_("I have read the warnings"),
+        error_messages={"required": _("Read the warnings above and tick this before publishing.")},
+    )
+
+    def __init__(self, *args: Any, has_warnings: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not has_warnings:
+            del self.fields["read_warnings"]
 
 
 @admin.register(Release)
-class ReleaseAdmin(AnyAdmin):
+class ReleaseAdmin(PlainAdmin):
     """Read-only, because a release never changes; what moves are the two pages publish and roll back."""
 
     list_display = ["number", "comment", "author", "created_at", "short_hash", "roll_back_link"]
@@ -84,7 +92,7 @@ class ReleaseAdmin(AnyAdmin):
     def changes(self, release: Release) -> SafeString:
         before = catalog.release(release.number - 1).definitions if release.number > 1 else Definitions()
         found = publishing.diff(before, catalog.release(release.number).definitions)
-        return format_html("<pre>{}</pre>", "\n".join(map(str, found)) or gettext_now("no difference"))
+        return render_to_string("admin/tooling/release/changes.html", {"changes": lines_of(found)})
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
@@ -101,7 +109,8 @@ class ReleaseAdmin(AnyAdmin):
 
     def publish(self, request: HttpRequest) -> HttpResponse:
         """Show what the draft changes and what is wrong with it; publish it on POST."""
-        _need(request)
+        if not request.user.has_perm(PUBLISH):
+            return permission_denied(request, PermissionDenied())
         newest = catalog.newest()
         draft = publishing.draft()
         changes = publishing.diff(newest.definitions if newest else Definitions(), draft)
@@ -109,8 +118,9 @@ class ReleaseAdmin(AnyAdmin):
         number = (newest.number if newest else 0) + 1
         context = {
             "title": gettext_now("Publish the draft"),
-            "changes": rows_of(changes),
-            "findings": [(finding, place_of(finding)) for finding in findings],
+            "changes": lines_of(changes),
+            "findings": told(findings),
+            "has_warnings": any(not finding.is_error for finding in findings),
             "can_publish": bool(changes) and not any(finding.is_error for finding in findings),
             "button": gettext_now("Publish as release %(number)d") % {"number": number},
         }
@@ -120,14 +130,15 @@ class ReleaseAdmin(AnyAdmin):
 
     def roll_back(self, request: HttpRequest, number: int) -> HttpResponse:
         """Show what would change; publish the content of release ``number`` again on POST."""
-        _need(request)
+        if not request.user.has_perm(PUBLISH):
+            return permission_denied(request, PermissionDenied())
         release = get_object_or_404(Release, number=number)
         current = catalog.current()
         changes = publishing.diff(current.definitions, catalog.release(release.number).definitions)
         draft_differs = bool(publishing.diff(current.definitions, publishing.draft()))
         context = {
             "title": gettext_now("Roll back to release %(number)d") % {"number": number},
-            "changes": rows_of(changes),
+            "changes": lines_of(changes),
             "can_publish": bool(changes),
             "loses_draft": draft_differs,
             "button": gettext_now("Publish as release %(number)d") % {"number": current.number + 1},
@@ -138,10 +149,12 @@ class ReleaseAdmin(AnyAdmin):
         """The page with the comment; ``act`` publishes and gives the number of the new release."""
         newest = catalog.newest()
         base = newest.number if newest else 0
-        form = CommentForm(request.POST or None, initial={"base": base})
+        has_warnings = bool(context.get("has_warnings"))
+        form = CommentForm(request.POST or None, initial={"base": base}, has_warnings=has_warnings)
         if request.method == "POST" and form.is_valid():
             if form.cleaned_data["base"] != base:
-                form = CommentForm(initial={"base": base, "comment": form.cleaned_data["comment"]})
+                initial = {"base": base, "comment": form.cleaned_data["comment"]}
+                form = CommentForm(initial=initial, has_warnings=has_warnings)
                 message = gettext_now("Somebody published release %(number)d meanwhile: look at the changes again.")
                 messages.warning(request, message % {"number": base})
             else:
@@ -152,49 +165,31 @@ class ReleaseAdmin(AnyAdmin):
     def _act(self, request: HttpRequest, comment: str, act: Callable[[str], int]) -> HttpResponse:
         try:
             number = act(comment)
-        except (InvalidDraft, NothingChanged) as refused:
-            messages.error(request, str(refused))
+        except InvalidDraft:
+            messages.error(request, gettext_now("The draft cannot be published: correct the errors first."))
+            return HttpResponseRedirect(request.path)
+        except NothingChanged as unchanged:
+            messages.error(request, said(str(unchanged)))
             return HttpResponseRedirect(request.path)
         messages.success(request, gettext_now("Release %(number)d is published.") % {"number": number})
         return HttpResponseRedirect(reverse("admin:tooling_release_changelist"))
 
 
-def _need(request: HttpRequest) -> None:
-    if not request.user.has_perm(PUBLISH):
-        raise PermissionDenied
-
-
-def rows_of(changes: Sequence[Change]) -> list[dict[str, str]]:
-    """The changes as rows of a table: what, which field, before, after."""
+def told(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """The findings for the page, errors first: where, what, and the way to correct it."""
     return [
         {
-            "kind": change.kind.value,
-            "object": ".".join(change.path[:2]),
-            "field": ".".join(change.path[2:]),
-            "old": _shown(change.old),
-            "new": _shown(change.new),
+            "is_error": finding.is_error,
+            "where": " · ".join(filter(None, (title_of(finding.path), field_of(finding.path)[0]))),
+            "message": said(finding.message),
+            "url": place_of(finding),
         }
-        for change in changes
+        for finding in sorted(findings, key=lambda one: not one.is_error)
     ]
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def place_of(finding: Finding) -> str:
     """Where to correct it: the list of that kind, searched for the name."""
-    models = {
-        "mcp_servers": "mcpserver",
-        "tools": "tool",
-        "tool_policies": "policy",
-        "mcp_parameter_mapping": "parametermapping",
-        "intents": "intent",
-        "router": "routersettings",
-        "profiles": "llmprofile",
-        "workflows": "workflow",
-    }
-    url = reverse(f"admin:tooling_{models[finding.path[0]]}_changelist")
-    return url if finding.path[0] == "router" else f"{url}?q={finding.path[1]}"
+    section = section_of(finding.path)
+    url = reverse(f"admin:tooling_{MODELS[section]._meta.model_name}_changelist")
+    return url if section == "router" else f"{url}?{urlencode({'q': finding.path[1]})}"

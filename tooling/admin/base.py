@@ -1,0 +1,90 @@
+"""What the pages of the definitions share: plain refusals, and words that fit every kind of object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.views.defaults import permission_denied
+
+if TYPE_CHECKING:
+    AnyAdmin = admin.ModelAdmin[Any]
+else:
+    # Django's own class takes no type arguments.
+    AnyAdmin = admin.ModelAdmin
+
+
+class PlainAdmin(AnyAdmin):
+    """A refusal is an answer and no accident: its page is shown, and no stack trace is logged."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        try:
+            return super().changelist_view(request, extra_context)
+        except PermissionDenied as refused:
+            return permission_denied(request, refused)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except PermissionDenied as refused:
+            return permission_denied(request, refused)
+
+    def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().delete_view(request, *args, **kwargs)
+        except PermissionDenied as refused:
+            return permission_denied(request, refused)
+
+    def history_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().history_view(request, *args, **kwargs)
+        except PermissionDenied as refused:
+            return permission_denied(request, refused)
+
+
+class DraftAdmin(PlainAdmin):
+    """Tells what happened to the draft without articles: Django's sentences take every object for a masculine one."""
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions: dict[str, Any] = dict(super().get_actions(request))
+        if "delete_selected" in actions:
+            function, name, _of_django = actions["delete_selected"]
+            actions["delete_selected"] = (function, name, _("Remove from the draft"))
+        return actions
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        _say(request, self.saved(obj))
+        return super().response_add(request, obj, post_url_continue)
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        _say(request, self.saved(obj))
+        return super().response_change(request, obj)
+
+    def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
+        what = {"kind": self.opts.verbose_name, "name": obj_display}
+        _say(request, _("Removed from the draft: %(kind)s “%(name)s”.") % what)
+        return super().response_delete(request, obj_display, obj_id)
+
+    def saved(self, obj: Any) -> str:
+        return _("Saved in the draft: %(kind)s “%(name)s”.") % {"kind": self.opts.verbose_name, "name": obj}
+
+    def message_user(
+        self, request: HttpRequest, message: Any, level: int | str = messages.INFO, *args: Any, **kwargs: Any
+    ) -> None:
+        """Django's own success message gives way to the one that ``_say`` left."""
+        if level == messages.SUCCESS:
+            message = getattr(request, "said_of_the_draft", message)
+        super().message_user(request, message, level, *args, **kwargs)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        names = ", ".join(str(one) for one in queryset)
+        _say(request, _("Removed from the draft: %(names)s.") % {"names": names})
+        super().delete_queryset(request, queryset)
+
+
+def _say(request: HttpRequest, message: str) -> None:
+    # A model admin serves all requests at once, so that only the request can carry it.
+    request.said_of_the_draft = message  # type: ignore[attr-defined]  # an attribute of ours
