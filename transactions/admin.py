@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from transactions.console import labels
 from transactions.models import (
     ApiKey,
     Attempt,
@@ -37,11 +39,109 @@ else:
     AnyAdmin, ChannelModelForm = ModelAdmin, forms.ModelForm
 
 
+TITLES = {
+    "actor": _("who"), "allow_no_origin": _("accept clients without an Origin header"),
+    "anonymous": _("accept users without a token"), "answer": _("answer of a button"),
+    "answered_at": _("answered at"), "answered_by": _("answered"), "accounted_at": _("accounted for at"),
+    "arguments": _("arguments"), "asked": _("asked for last"), "at": _("at"), "beat_at": _("last sign of life"),
+    "before_change": _("before the change"), "channel": _("channel"), "claims": _("claims"),
+    "client_message_id": _("id given by the client"), "conversation": _("conversation"),
+    "created_at": _("created at"), "customer": _("customer (digest)"), "data": _("data"), "digest": _("digest"),
+    "due_at": _("due at"), "evidence": _("evidence"), "expires_at": _("expires at"), "failure": _("failure"),
+    "fields": _("fields"), "finished_at": _("finished at"), "handled_at": _("handled at"),
+    "has_unconfirmed": _("has unconfirmed rows"), "has_unknown": _("has unknown items"), "id": _("id"),
+    "idempotency_key": _("idempotency key"), "identity": _("identity"), "intent": _("intent"), "items": _("items"),
+    "keep_items": _("items that were kept"), "key": _("key"), "kind": _("what happened"), "label": _("label"),
+    "last_seq": _("last event number"), "lease": _("lease"), "leased_until": _("leased until"),
+    "locale": _("locale"), "model_calls": _("calls of the language model"),
+    "multi_item_status": _("reported result"), "name": _("name"), "number": _("number"),
+    "operation_type": _("operation"), "parent": _("repeats items of"), "position": _("position"),
+    "pre_validation": _("pre-validation"), "protocol": _("protocol"), "question": _("question"),
+    "queued": _("waited for running work"), "reason": _("reason"), "reason_code": _("why"),
+    "redirected": _("redirected"), "release": _("release"), "requested_seq": _("event number of the question"),
+    "review_state": _("review"), "revision": _("revision"), "revoked_at": _("revoked at"), "role": _("role"),
+    "rule": _("decided by"), "secondary_error": _("secondary error"), "seen_seq": _("last event number seen"),
+    "sent_at": _("sent at"), "seq": _("event number"), "status": _("status"), "text": _("text"),
+    "tool": _("tool"), "transaction": _("transaction"), "tries": _("tries"), "turn": _("turn"),
+    "unconfirmed": _("nobody confirmed this"), "validator_runs": _("runs of the validator"),
+    "verdict_source": _("source of the verdict"),
+}  # fmt: skip
+"""What the columns are called here; the runtime's models name only what forms show."""
+
+COMMON: dict[str, Mapping[str, labels.Text | labels.Badge]] = {
+    "actor": labels.ACTORS,
+    "answered_by": labels.ANSWERED_BY,
+    "kind": labels.EVENTS,
+    "multi_item_status": labels.STATUSES,
+    "operation_type": labels.OPERATIONS,
+    "reason_code": labels.REASONS,
+    "review_state": labels.REVIEW,
+    "rule": labels.RULES,
+    "verdict_source": labels.VERDICTS,
+}
+STATUSES: dict[type[Model], Mapping[str, labels.Badge]] = {
+    Transaction: labels.STATUSES,
+    Item: labels.ITEMS,
+    Attempt: labels.ATTEMPTS,
+    Confirmation: labels.CONFIRMATIONS,
+}
+
+
+def in_words(model: type[Model], name: str, value: Any) -> Any:
+    """A value of a closed list as operators read it; any other value as it is."""
+    table = STATUSES.get(model, {}) if name == "status" else COMMON.get(name, {})
+    word = table.get(value) if isinstance(value, str) else None
+    return word.text if isinstance(word, labels.Badge) else word or value
+
+
+def column(model: type[Model], name: str) -> Callable[[Any], Any]:
+    """The column ``name`` under its title and with its values in words."""
+    field = model._meta.get_field(name)
+    is_boolean = field.get_internal_type() == "BooleanField"
+
+    @admin.display(description=TITLES[name], ordering=name, boolean=is_boolean or None)
+    def show(row: Any) -> Any:
+        if field.is_relation or is_boolean:
+            return getattr(row, name)
+        choice = getattr(row, f"get_{name}_display", None)
+        return choice() if choice else in_words(model, name, getattr(row, name))
+
+    show.__name__ = name
+    return show
+
+
+class WordsFilter(admin.AllValuesFieldListFilter):
+    """Filters by the values of a column, under its title and in words."""
+
+    def __init__(self, field: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(field, *args, **kwargs)
+        self.title = TITLES[field.name]
+        self.field = field
+
+    def choices(self, changelist: Any) -> Any:
+        own = dict(self.field.flatchoices) if self.field.choices else {"True": _("yes"), "False": _("no")}
+        for choice in super().choices(changelist):
+            shown = in_words(self.field.model, self.field.name, choice["display"])
+            yield {**choice, "display": own.get(choice["display"], shown)}
+
+
+def by(*names: str) -> list[Any]:
+    return [(name, WordsFilter) for name in names]
+
+
 class ReadOnlyAdmin(AnyAdmin):
     """Shows rows and changes none: only ``transactions.services`` moves them."""
 
     show_full_result_count = False
     list_per_page = 50
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return [column(self.model, str(name)) for name in super().get_list_display(request)]
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
+        hidden = self.exclude or ()
+        names = [one.name for one in self.model._meta.concrete_fields if one.name not in hidden]
+        return [*(column(self.model, name) for name in names), *self.readonly_fields]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -56,7 +156,7 @@ class ReadOnlyAdmin(AnyAdmin):
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
     list_display = ["id", "channel", "locale", "last_seq", "created_at"]
-    list_filter = ["channel"]
+    list_filter = [("channel", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["channel"]
     search_fields = ["=id"]
     ordering = ["-created_at"]
@@ -66,7 +166,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyAdmin):
     list_display = ["id", "conversation", "number", "rule", "tries", "created_at", "handled_at"]
-    list_filter = ["rule"]
+    list_filter = by("rule")
     list_select_related = ["conversation"]
     search_fields = ["=id", "=conversation__id"]
     ordering = ["-created_at"]
@@ -75,7 +175,7 @@ class TurnAdmin(ReadOnlyAdmin):
 @admin.register(Transaction)
 class TransactionAdmin(ReadOnlyAdmin):
     list_display = ["id", "tool", "status", "multi_item_status", "reason_code", "review_state", "release", "created_at"]
-    list_filter = ["status", "multi_item_status", "review_state", "operation_type"]
+    list_filter = by("status", "multi_item_status", "review_state", "operation_type")
     search_fields = ["=id", "=tool", "=conversation__id"]
     ordering = ["-created_at", "-id"]
     readonly_fields = ["in_the_console"]
@@ -105,28 +205,28 @@ class PartAdmin(ReadOnlyAdmin):
 @admin.register(Item)
 class ItemAdmin(PartAdmin):
     list_display = ["label", "status", "reason", "protocol", "verdict_source", "unconfirmed", "transaction"]
-    list_filter = ["status", "verdict_source", "unconfirmed"]
+    list_filter = by("status", "verdict_source", "unconfirmed")
     search_fields = ["=transaction__id", "label", "=protocol"]
 
 
 @admin.register(Attempt)
 class AttemptAdmin(PartAdmin):
     list_display = ["transaction", "number", "status", "sent_at", "answered_at", "failure"]
-    list_filter = ["status"]
+    list_filter = by("status")
     exclude = ["request", "raw_answer", "normalised", "lease", "leased_until"]
 
 
 @admin.register(Confirmation)
 class ConfirmationAdmin(PartAdmin):
     list_display = ["id", "transaction", "status", "answered_by", "created_at", "expires_at", "answered_at"]
-    list_filter = ["status", "answered_by"]
+    list_filter = by("status", "answered_by")
     ordering = ["-created_at"]
 
 
 @admin.register(Event)
 class EventAdmin(PartAdmin):
     list_display = ["at", "kind", "rule", "actor", "seq", "transaction"]
-    list_filter = ["kind", "actor"]
+    list_filter = by("kind", "actor")
     search_fields = ["=transaction__id", "=conversation__id"]
 
 
@@ -183,7 +283,7 @@ def is_origin(text: str) -> bool:
 @admin.register(Channel)
 class ChannelAdmin(AnyAdmin):
     form = ChannelForm
-    list_display = ["key", "locale", "anonymous", "allow_no_origin", "created_at"]
+    list_display = ["key", "locale", "anonymous", "allow_no_origin", column(Channel, "created_at")]
     ordering = ["key"]
 
 
@@ -192,7 +292,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     """Keys are made on the command line, where they are shown once; here they can be revoked."""
 
     list_display = ["name", "role", "created_at", "revoked_at"]
-    list_filter = ["role"]
+    list_filter = by("role")
     search_fields = ["name"]
     exclude = ["hash"]
     ordering = ["name"]

@@ -1,5 +1,7 @@
 """The administration of runtime rows: to be read, except channels and the revoking of keys."""
 
+import re
+
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
@@ -118,3 +120,26 @@ def test_revoking_needs_its_own_permission(client):
     client.post(address(ApiKey, "changelist"), {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk]})
 
     assert ApiKey.objects.get().revoked_at is None
+
+
+@pytest.mark.parametrize("model", RUNTIME, ids=lambda model: model.__name__)
+def test_columns_and_values_are_in_portuguese(root, model):
+    story = a_whole_story()
+    an_api_key()
+    root.cookies["django_language"] = "pt-br"
+
+    pages = [root.get(address(model, "changelist")).content.decode()]
+    pages += [root.get(address(model, "change", row.pk)).content.decode() for row in model.objects.all()[:1]]
+
+    assert story.pk
+    for page in pages:
+        words = {word.strip().lower() for word in re.findall(r">([^<>]+)<", page)}
+        assert words & ENGLISH == set()
+
+
+ENGLISH = {
+    "name", "role", "created at", "label", "verdict source", "last seq", "at", "kind", "actor", "rule",
+    "by role", "open", "replaced", "confirmed", "system", "user", "worker", "number", "sent at", "row",
+    "answered by", "operation type", "review state", "reason code", "tool", "release", "beat at", "operator",
+    "digest", "idempotency key", "raw answer", "expires at", "failure", "tries", "handled at", "true", "false",
+}  # fmt: skip
