@@ -7,7 +7,7 @@ PY ?= python3
 INSTALLER ?= uv
 PYTHON := .venv/bin/python
 # Two workers: most tests wait for nothing, and more would fight for the database.
-PYTEST := $(PYTHON) -m pytest
+PYTEST := $(PYTHON) -m pytest -rs
 PARALLEL ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-fast check lint lock clean
@@ -62,7 +62,7 @@ test: .venv/.dev  ## every test, on what this machine has
 	echo "→ tests on SQLite"; $(PYTEST) $(PARALLEL) -m "not acceptance and not browser" || status=1; \
 	echo "→ database tests again, on PostgreSQL"; \
 	TEST_ON=postgres $(PYTEST) $(PARALLEL) -m "database and not acceptance and not browser" || status=1; \
-	echo "→ real processes and browsers"; $(PYTEST) -rs -m "acceptance or browser" || status=1; \
+	echo "→ real processes and browsers"; $(PYTEST) -m "acceptance or browser" || status=1; \
 	exit $$status
 
 test-fast: .venv/.dev  ## the quick tests alone, on SQLite
