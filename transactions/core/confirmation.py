@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from tooling.specs import JSON, ToolSpec
 from transactions.core.explicit import explicit_answer, is_ambiguous, starts_with_explicit_yes
+from transactions.core.folding import fold, tokens
 from transactions.core.parameters import Unreadable, argument_schemas, strict_object, values_schema
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "reply_request",
     "reply_schema",
     "starts_with_explicit_yes",
+    "without_left_out",
 ]
 
 ReplyKind = Literal["confirm", "reject", "change_items", "change_parameters", "question", "other"]
@@ -135,6 +137,50 @@ def choose(keys: JSON, items: Sequence[Mapping[str, JSON]]) -> Choice:
 def known_keys(keys: Sequence[str], items: Sequence[Mapping[str, JSON]]) -> tuple[str, ...]:
     """The eligible items among ``keys``, in the order shown; what a model made up is ignored (runtime.md §6.5)."""
     return tuple(key for key in effective_set(items) if key in keys)
+
+
+# What was taken out stays out ------------------------------------------
+
+
+def without_left_out(value: JSON, left_out: Sequence[str], kept: Sequence[str]) -> JSON:
+    """``value`` of an argument without the labels that the user took out; None where that cannot be done for sure.
+
+    A text is filtered where it is labels joined with commas, as a list is written into a text (runtime.md §5.5).
+    """
+    if not any(_names_any(text, left_out, kept) for text in _texts_in(value)):
+        return value
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        return None
+    out, known = {fold(label).strip() for label in left_out}, {fold(label).strip() for label in (*left_out, *kept)}
+    if not {fold(part).strip() for part in parts} <= known:
+        return None
+    stays = [part.strip() for part in parts if fold(part).strip() not in out]
+    return (", ".join(stays) if isinstance(value, str) else stays) or None
+
+
+def _names_any(text: str, left_out: Sequence[str], kept: Sequence[str]) -> bool:
+    """Whether ``text`` holds a label that was left out as whole words; a longer label is looked for first."""
+    rest = f" {' '.join(tokens(text))} "
+    marked = [*((label, True) for label in left_out), *((label, False) for label in kept)]
+    for label, is_out in sorted(marked, key=lambda pair: -len(pair[0])):
+        words = " ".join(tokens(label))
+        if words and f" {words} " in rest:
+            if is_out:
+                return True
+            rest = rest.replace(f" {words} ", " | ")
+    return False
+
+
+def _texts_in(value: JSON) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for each in value:
+                yield from _texts_in(each)
+        case dict():
+            yield from _texts_in(list(value.values()))
 
 
 # Reading a reply with the model ------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from transactions.core import reply
+from transactions.core.confirmation import without_left_out
 from transactions.core.errors import ConfirmationClosed
 from transactions.core.outcomes import confirmed_item, label_of, same_identity
 from transactions.core.prevalidation import JudgedItem, confirmed_items_of
@@ -250,7 +251,23 @@ def _answer(
     )
 
 
-def carries_excluded(transaction: Transaction, judged: Sequence[JudgedItem]) -> bool:
-    """Whether the validator's new answer still holds an item that the user took out (runtime.md §6.5)."""
-    excluded = transaction.items.filter(status=ItemStatus.EXCLUDED)
-    return any(same_identity(old.fields, new.fields) for old in excluded for new in judged)
+def without_excluded(
+    transaction: Transaction, rules: Rules, judged: Sequence[JudgedItem] | None, resolved: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """``resolved`` and what must change with it, so that nothing the user took out is sent (runtime.md §6.5).
+
+    None where the validator's answer still holds such an item, or a required value names one and the validator did
+    not say which items are left.
+    """
+    excluded = list(transaction.items.filter(status=ItemStatus.EXCLUDED))
+    if any(same_identity(old.fields, new.fields) for old in excluded for new in judged or ()):
+        return None
+    known = {**transaction.known, **resolved}
+    left_out, kept = [item.label for item in excluded], [item.label for item in judged or ()]
+    filtered = dict(resolved)
+    for name in rules.policy.requires if excluded else ():
+        value = without_left_out(known.get(name), left_out, kept)
+        if value != known.get(name):
+            filtered[name] = value
+    is_certain = filtered == resolved or judged
+    return filtered if is_certain and None not in filtered.values() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -219,21 +219,15 @@ def _redirect(conversation: Conversation, transaction: Transaction, rules: Rules
     elif unmet is not None:
         _refuse(conversation, transaction, new_rules, unmet)
     else:
-        confirming.propose(
-            conversation,
-            transaction,
-            new_rules,
-            judged=judgement.items,
-            message=judgement.confirmation_message,
-            must_confirm=judgement.requires_reconfirmation,
-        )
+        _go_on(conversation, transaction, new_rules, replace(judgement, arguments={}))
 
 
-def _go_on(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Passed) -> None:
-    if judgement.items and confirming.carries_excluded(transaction, judgement.items):
+def _go_on(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Passed | Redirect) -> None:
+    resolved = confirming.without_excluded(transaction, rules, judgement.items, judgement.arguments)
+    if resolved is None:
         amending.ask_for_the_value_again(conversation, transaction, rules)
         return
-    _resolve(transaction, judgement.arguments)
+    _resolve(transaction, resolved)
     confirming.propose(
         conversation,
         transaction,
@@ -241,7 +235,7 @@ def _go_on(conversation: Conversation, transaction: Transaction, rules: Rules, j
         judged=judgement.items,
         message=judgement.confirmation_message,
         must_confirm=judgement.requires_reconfirmation,
-        unvalidated=judgement.unvalidated,
+        unvalidated=isinstance(judgement, Passed) and judgement.unvalidated,
     )
 
 
