@@ -331,6 +331,7 @@ class Life:
         wanted = {item["key"]: item["label"] for item in confirmed.items if item["eligible"]}
         assert {key["key"]: key["label"] for key in call.meta["agentplatform/item_keys"]} == wanted
         assert not self.taken_out & set(wanted.values())
+        assert not [label for label in self.taken_out if label in str(call.arguments)]
         if call.tool == ORDERS:
             assert call.arguments["order_ids"] == list(wanted.values())
 
