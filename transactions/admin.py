@@ -122,7 +122,7 @@ class WordsFilter(admin.AllValuesFieldListFilter):
         own = dict(self.field.flatchoices) if self.field.choices else {"True": _("yes"), "False": _("no")}
         for choice in super().choices(changelist):
             shown = in_words(self.field.model, self.field.name, choice["display"])
-            yield {**choice, "display": own.get(choice["display"], shown)}
+            yield {**choice, "display": own.get(choice["display"], shown) or "—"}
 
 
 def by(*names: str) -> list[Any]:

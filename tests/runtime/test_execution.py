@@ -294,6 +294,53 @@ def test_a_new_transaction_with_an_unsettled_item_is_refused_until_that_is_known
     assert calls(world) == 1
 
 
+def returning() -> World:
+    """A confirmed request whose set of items nobody names: two texts, no validator."""
+    world = World(shop.shop())
+    opens(world, "solicitar_devolucao", {"order_id": "PED-1", "reason": "ficou apertado"})
+    world.says("sim")
+    return world
+
+
+def test_a_request_without_named_items_is_one_unknown_item_when_no_answer_comes() -> None:
+    world = returning()
+    world.gateway.answers("solicitar_devolucao", NoAnswer("timeout"))
+
+    world.work()
+
+    assert statuses(world) == {"PED-1": "UNKNOWN"}
+    assert world.last("transaction.verifying").data["counts"]["unknown"] == 1
+    opens(world, "solicitar_devolucao", {"order_id": "PED-1", "reason": "ficou apertado"})
+    assert world.transaction.reason_code == "item_unsettled"
+    opens(world, "solicitar_devolucao", {"order_id": "PED-2", "reason": "ficou apertado"})
+    assert world.transaction.status == "AWAITING_CONFIRMATION"
+
+
+@pytest.mark.parametrize(
+    ("late", "settled"),
+    [
+        (answered({"ok": True, "protocol": "DEV-1"}), {"PED-1": "SUCCEEDED"}),
+        (
+            rows({"name": "Tênis", "success": True}, {"name": "Meia", "success": False}),
+            {"Tênis": "SUCCEEDED", "Meia": "FAILED"},
+        ),
+    ],
+)
+def test_a_late_answer_settles_the_one_unknown_item(late: Answered, settled: dict[str, str]) -> None:
+    world = returning()
+    claim = executing.claim(Attempt.objects.get().pk)
+    assert claim is not None
+    executing.gate(claim)
+    let_lease_run_out()
+    sweeper.run_once()
+
+    executing.record_answer(claim, late)
+    accounting.settle(claim.attempt_id)
+
+    assert statuses(world) == settled
+    assert world.transaction.is_final
+
+
 def test_a_validators_refusal_of_an_unsettled_item_is_told_as_unsettled() -> None:
     world = confirmed(["Livros Falados"])
     world.gateway.answers("cancelar_vas_avulso", NoAnswer("timeout"))

@@ -28,7 +28,7 @@ from transactions.core.statuses import (
     VerdictSource,
 )
 from transactions.models import Attempt, Conversation, Item, Transaction
-from transactions.services.calls import Rules, confirmed_items, rules_of
+from transactions.services.calls import IMPLICIT, Rules, confirmed_items, own_label, rules_of
 from transactions.services.ending import tell_finished
 from transactions.services.executing import verify
 from transactions.services.rows import database_now, hold, move, record
@@ -88,6 +88,9 @@ def _read(attempt: Attempt, rules: Rules) -> tuple[Ledger, dict[str, Any]]:
 def _write_items(transaction: Transaction, ledger: Ledger) -> list[str]:
     """Move every item that is still open; say where the answer contradicts an outcome that is final."""
     held = {item.key: item for item in transaction.items.filter(unconfirmed=False)}
+    if IMPLICIT in held and all(outcome.key != IMPLICIT for outcome in ledger.outcomes):
+        # A late answer has rows, and they define the items.
+        held.pop(IMPLICIT).delete()
     contradictions = []
     for position, outcome in enumerate(ledger.outcomes, start=1):
         item = held.get(outcome.key) or _discovered(transaction, outcome, position)
@@ -106,16 +109,10 @@ def _discovered(transaction: Transaction, outcome: ItemOutcome, position: int) -
         transaction=transaction,
         position=position,
         key=outcome.key,
-        label=outcome.label or _own_label(transaction),
+        label=outcome.label or own_label(transaction, rules_of(transaction)),
         fields=dict(outcome.fields),
         status=ItemStatus.IN_FLIGHT,
     )
-
-
-def _own_label(transaction: Transaction) -> str:
-    """What to call the one implicit item: the first text that the user gave."""
-    texts = (value for value in transaction.known.values() if isinstance(value, str))
-    return next(texts, "") or rules_of(transaction).tool.description.in_locale(transaction.conversation.locale)
 
 
 def _write_outcome(item: Item, outcome: ItemOutcome) -> None:

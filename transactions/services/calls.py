@@ -89,10 +89,26 @@ def digest_of(conversation: Conversation, transaction: Transaction, rules: Rules
     )
 
 
+IMPLICIT = "*"
+"""The key of the one item of a transaction whose set nobody named (runtime.md §4a.7)."""
+
+
+def own_label(transaction: Transaction, rules: Rules) -> str:
+    """What to call the one implicit item: the first text that the user gave."""
+    texts = (value for value in transaction.known.values() if isinstance(value, str))
+    return next(texts, "") or rules.tool.description.in_locale(transaction.conversation.locale)
+
+
+def asked_for(transaction: Transaction, rules: Rules) -> dict[str, Any]:
+    """The fields of the implicit item: what the user had to say."""
+    known = transaction.known
+    return {"arguments": {name: known[name] for name in rules.policy.requires if name in known}}
+
+
 def confirmed_items(transaction: Transaction) -> list[ConfirmedItem] | None:
     """The confirmed set for the accounting; None where the tool expands by itself (runtime.md §4a.5)."""
     items = list(transaction.items.filter(unconfirmed=False).order_by("position"))
-    if not items:
+    if not items or items[0].key == IMPLICIT:
         return None
     return [
         ConfirmedItem(

@@ -16,7 +16,7 @@ from transactions.core.prevalidation import JudgedItem, confirmed_items_of
 from transactions.core.statuses import ConfirmationStatus, ItemStatus, ReasonCode, Rule, Status, VerdictSource
 from transactions.models import Confirmation, Conversation, Item, Transaction, Turn
 from transactions.services import ending, executing
-from transactions.services.calls import Rules, digest_of, items_at_stake
+from transactions.services.calls import IMPLICIT, Rules, asked_for, digest_of, items_at_stake
 from transactions.services.rows import change, database_now, move, record
 from transactions.services.telling import argument_texts, as_reply_item
 
@@ -41,7 +41,9 @@ def propose(
     refusal: ReasonCode | None = None
     if limit is not None and len(eligible) > limit:
         refusal = ReasonCode.TOO_MANY_ITEMS
-    elif holds_unsettled_item(conversation, transaction, [item.fields for item in eligible]):
+    elif holds_unsettled_item(
+        conversation, transaction, [item.fields for item in eligible] or [asked_for(transaction, rules)]
+    ):
         refusal = ReasonCode.ITEM_UNSETTLED
     if refusal is not None:
         ending.end(conversation, transaction, Status.REFUSED, reason_code=refusal, turn=turn, rule=rule)
@@ -108,7 +110,11 @@ def holds_unsettled_item(
         unsettled = unsettled.filter(transaction__conversation__customer=conversation.customer)
     else:
         unsettled = unsettled.filter(transaction__conversation=conversation)
-    return any(same_identity(old.fields, fields) for old in unsettled for fields in wanted)
+    return any(
+        old.fields == fields if old.key == IMPLICIT else same_identity(old.fields, fields)
+        for old in unsettled
+        for fields in wanted
+    )
 
 
 def _open(

@@ -25,13 +25,16 @@ from transactions.core.statuses import (
     VerdictSource,
     check_move,
 )
-from transactions.models import Attempt, Conversation, Transaction, Turn
+from transactions.models import Attempt, Conversation, Item, Transaction, Turn
 from transactions.services import ending
 from transactions.services.calls import (
+    IMPLICIT,
     Rules,
     action_arguments,
+    asked_for,
     digest_of,
     items_at_stake,
+    own_label,
     request_key,
     rules_of,
 )
@@ -203,10 +206,25 @@ def record_no_answer(claim: Claim, outcome: NoAnswer) -> None:
         _move_attempt_done(attempt)
         _end_unexecuted(conversation, transaction, ReasonCode.TOOL_FAILED)
         return
+    if not transaction.items.exclude(status=ItemStatus.EXCLUDED).exists():
+        _name_implicit_item(transaction)
     transaction.items.filter(status=ItemStatus.IN_FLIGHT).update(
         status=ItemStatus.UNKNOWN, verdict_source=VerdictSource.UNREPORTED, rule="runtime.md §9.4"
     )
     verify(conversation, transaction)
+
+
+def _name_implicit_item(transaction: Transaction) -> None:
+    """Give a transaction whose set nobody named the one item that is unknown now, so that none goes unmentioned."""
+    rules = rules_of(transaction)
+    Item.objects.create(
+        transaction=transaction,
+        position=1,
+        key=IMPLICIT,
+        label=own_label(transaction, rules),
+        fields=asked_for(transaction, rules),
+        status=ItemStatus.IN_FLIGHT,
+    )
 
 
 def verify(conversation: Conversation, transaction: Transaction, **fields: Any) -> None:
