@@ -43,7 +43,7 @@ TITLES = {
     "actor": _("who"), "allow_no_origin": _("accept clients without an Origin header"),
     "anonymous": _("accept users without a token"), "answer": _("answer of a button"),
     "answered_at": _("answered at"), "answered_by": _("answered"), "accounted_at": _("accounted for at"),
-    "arguments": _("arguments"), "asked": _("asked for last"), "at": _("at"), "beat_at": _("last sign of life"),
+    "arguments": _("arguments"), "asked": _("asked for last"), "at": _("when"), "beat_at": _("last sign of life"),
     "before_change": _("before the change"), "channel": _("channel"), "claims": _("claims"),
     "client_message_id": _("id given by the client"), "conversation": _("conversation"),
     "created_at": _("created at"), "customer": _("customer (digest)"), "data": _("data"), "digest": _("digest"),

@@ -291,7 +291,7 @@ def test_a_refusal_is_told_in_portuguese(
             [
                 "até existir o guardar, funciona como abandonar",
                 "Os fluxos são guardados e verificados, mas ainda não são executados",
-                "Guardado; a reconciliação automática virá depois",
+                "Guardado; a conciliação automática virá depois",
                 "Hoje um operador vê o resultado desconhecido",
             ],
         ),

@@ -66,9 +66,6 @@ class DefinitionAdmin(DraftAdmin):
     """The first step of the paths of findings about these objects."""
     save_on_top = True
 
-    class Media:
-        css = {"all": ["css/admin.css"]}
-
     def finding_name(self, obj: Any) -> str:
         return str(obj)
 

@@ -62,10 +62,11 @@ class ReleaseAdmin(PlainAdmin):
     list_display_links = ["number"]
     search_fields = ["comment", "author", "hash"]
     readonly_fields = ["number", "comment", "author", "created_at", "hash", "changes", "roll_back_link"]
+    fieldsets = [
+        (None, {"fields": ["number", "comment", "author", "created_at", "hash", "changes", "roll_back_link"]}),
+        (_("Content"), {"classes": ["collapse"], "fields": ["content"]}),
+    ]
     change_list_template = "admin/tooling/release/change_list.html"
-
-    class Media:
-        css = {"all": ["css/admin.css"]}
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
