@@ -17,7 +17,7 @@ from tooling.specs import Definitions, IntentSpec, OperationType, ProfileSpec, R
 
 LONGEST_NAME = 100
 LONGEST_ADDRESS = 500
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+NAME = re.compile(r"\w[\w.:-]*")
 REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -74,7 +74,7 @@ def check_name(name: str, path: tuple[str, ...]) -> Findings:
     if len(name) > LONGEST_NAME:
         yield Finding("name.too_long", f"a name of {len(name)} characters, the limit is {LONGEST_NAME}", path)
     elif not NAME.fullmatch(name):
-        message = f'"{name}" is no name: begin with a letter or _, then only letters without accents, digits, _ . and -'
+        message = f'"{name}" is no name: use letters, digits, _ . - and :, with no spaces'
         yield Finding("name.malformed", message, path)
 
 

@@ -11,7 +11,7 @@ SENTENCES = (
     # Names
     gettext_noop("a name of %(length)s characters, the limit is %(limit)s"),
     gettext_noop(
-        '"%(name)s" is no name: begin with a letter or _, then only letters without accents, digits, _ . and -'
+        '"%(name)s" is no name: use letters, digits, _ . - and :, with no spaces'
     ),
     gettext_noop("longer than %(limit)s characters"),
     gettext_noop("%(key)s: longer than %(limit)s characters"),
