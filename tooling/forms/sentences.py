@@ -10,9 +10,7 @@ from django.utils.translation import gettext_noop
 SENTENCES = (
     # Names
     gettext_noop("a name of %(length)s characters, the limit is %(limit)s"),
-    gettext_noop(
-        '"%(name)s" is no name: use letters, digits, _ . - and :, with no spaces'
-    ),
+    gettext_noop('"%(name)s" is no name: use letters, digits, _ . - and :, with no spaces'),
     gettext_noop("longer than %(limit)s characters"),
     gettext_noop("%(key)s: longer than %(limit)s characters"),
     # Servers
