@@ -56,13 +56,13 @@ serve: .venv/.base  ## the server with its worker in one process, on your own se
 # Testing ----------------------------------------------------------------------------------------------------
 
 # Three passes: everything quick on SQLite; what touches the database again on PostgreSQL; real processes and
-# browsers one at a time. All of them run, whichever fails. REQUIRE_SERVICES=1 turns a missing service into a failure.
+# browsers last. All of them run, whichever fails. REQUIRE_SERVICES=1 turns a missing service into a failure.
 test: .venv/.dev  ## every test, on what this machine has
 	@status=0; \
 	echo "→ tests on SQLite"; $(PYTEST) $(PARALLEL) -m "not acceptance and not browser" || status=1; \
 	echo "→ database tests again, on PostgreSQL"; \
 	TEST_ON=postgres $(PYTEST) $(PARALLEL) -m "database and not acceptance and not browser" || status=1; \
-	echo "→ real processes and browsers"; $(PYTEST) -m "acceptance or browser" || status=1; \
+	echo "→ real processes and browsers"; $(PYTEST) $(PARALLEL) -m "acceptance or browser" || status=1; \
 	exit $$status
 
 test-fast: .venv/.dev  ## the quick tests alone, on SQLite
