@@ -38,16 +38,27 @@ class Server(uvicorn.Server):
         outbox.attach_loop(asyncio.get_running_loop())
         outbox.warm_up("turns")
         await super().startup(sockets)
+        # A signal that came while the application was loading reached only our own handler.
+        self.should_exit = self.should_exit or self.stop.is_set()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.stop.set()
         super().handle_exit(sig, frame)
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket on ``host`` and ``port`` (0: any free one); raises OSError when it cannot be had."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family)
+def bound(host: str, port: int) -> socket.socket:
+    """A socket bound to ``host`` and ``port`` (0: any free one); raises OSError when it cannot be had.
+
+    It refuses connections until the server runs: who can connect can be answered.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 def config() -> uvicorn.Config:

@@ -38,6 +38,13 @@ def test_an_embedded_server_becomes_ready_and_ends_with_status_0(processes, env,
     assert "Traceback" not in server.text()
 
 
+def test_a_signal_while_the_server_is_still_loading_ends_it(processes, env):
+    server = processes.manage("serve", "--embedded", "--port", str(free_port()), env=env)
+    wait_until(lambda: "Serving on" in server.text(), what="the first line")
+
+    assert server.stop() == 0, server.text()
+
+
 def test_a_server_without_worker_and_redis_says_what_will_not_run(processes, env):
     port = free_port()
 

@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, embedded: bool, host: str, port: int, watch_stdin: bool, **options: Any) -> None:
         try:
-            listener = server.listen(host, port)
+            listener = server.bound(host, port)
         except OSError as error:
             raise CommandError(f"cannot listen on {host}:{port}: {error.strerror}; try --port") from error
         if trouble := health.check_migrations():
