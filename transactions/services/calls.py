@@ -94,8 +94,10 @@ IMPLICIT = "*"
 
 
 def own_label(transaction: Transaction, rules: Rules) -> str:
-    """What to call the one implicit item: the first text that the user gave."""
-    texts = (value for value in transaction.known.values() if isinstance(value, str))
+    """What to call the one implicit item: the first text that the user gave, in the order of ``requires``."""
+    # Not in the order of the stored object: a database may keep its keys in another one.
+    values = (transaction.known.get(name) for name in rules.policy.requires)
+    texts = (value for value in values if isinstance(value, str))
     return next(texts, "") or rules.tool.description.in_locale(transaction.conversation.locale)
 
 
