@@ -1,10 +1,13 @@
 """``manage.py serve`` and ``run_due`` as processes: they start, say where and end (contracts.md §1)."""
 
+import asyncio
 import signal
 import socket
+import threading
 
 import pytest
 
+from agentplatform import server
 from tests.processes import responds
 from tests.services import free_port, wait_until
 
@@ -38,11 +41,14 @@ def test_an_embedded_server_becomes_ready_and_ends_with_status_0(processes, env,
     assert "Traceback" not in server.text()
 
 
-def test_a_signal_while_the_server_is_still_loading_ends_it(processes, env):
-    server = processes.manage("serve", "--embedded", "--port", str(free_port()), env=env)
-    wait_until(lambda: "Serving on" in server.text(), what="the first line")
+def test_a_signal_that_came_before_the_server_ran_ends_it():
+    stop = threading.Event()
+    stop.set()
 
-    assert server.stop() == 0, server.text()
+    async def serve() -> None:
+        await asyncio.wait_for(server.Server(server.config(), stop).serve([server.bound("127.0.0.1", 0)]), 20)
+
+    asyncio.run(serve())
 
 
 def test_a_server_without_worker_and_redis_says_what_will_not_run(processes, env):
