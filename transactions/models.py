@@ -146,9 +146,6 @@ class TransactionQuerySet(models.QuerySet["Transaction"]):
     def occupying(self) -> TransactionQuerySet:
         return self.filter(status__in=OCCUPYING)
 
-    def with_unsettled_items(self) -> TransactionQuerySet:
-        return self.filter(status=Status.VERIFYING)
-
 
 class Transaction(models.Model):
     """One run of one tool, from the first word to the last accounted item (runtime.md §2)."""

@@ -45,9 +45,6 @@ def group_of(conversation_id: UUID | str) -> str:
     return f"conversation.{conversation_id}"
 
 
-CONSOLE_GROUP = "console"
-
-
 # After the commit ------------------------------------------
 
 

@@ -1,12 +1,11 @@
 """The administration of definitions in a real browser: change, read the warnings, publish, roll back (ux.md §1.2)."""
 
-import os
 from dataclasses import replace
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Permission
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.builders import PASSWORD, a_user, a_whole_story, an_api_key
 from tests.tooling.conftest import read
@@ -28,41 +27,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ACTION = "cancelar_vas_avulso"
 PUBLISH = "/admin/tooling/release/publish/"
 RUNTIME = ("channel", "apikey", "conversation", "turn", "transaction", "item", "attempt", "confirmation", "event")
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    # Playwright's loop runs in this thread; the rows that a test writes and reads are in no danger from it.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
-
-
-@pytest.fixture
-def open_page(browser, live_server, client):
-    """Opens a page of ours; fails the test if a script or the security policy of the page complained."""
-    contexts, complaints = [], []
-
-    def open_(path, *, user=None, width=1280, height=900, locale="pt-BR", **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, locale=locale, **options)
-        contexts.append(context)
-        if user is not None:
-            client.force_login(user)
-            cookie = client.cookies["sessionid"].value
-            context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda line: complaints.append(line.text) if "Security Policy" in line.text else None)
-        page.goto(live_server.url + path)
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert complaints == []
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The demo's chat page in a real browser: what it shows of each event, and what a user can do with it."""
 
 import json
-import os
 import re
 from datetime import timedelta
 from html import unescape
@@ -10,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.db.transaction import atomic
 from django.utils import timezone
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from tests.chat_channel import serving
 from tests.services import wait_until
@@ -22,17 +21,6 @@ from transactions.sessions import identity_of
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 KEY = "the-key-of-the-demo-" * 3
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
-
-
-@pytest.fixture(scope="module")
-def browser(chromium):
-    # Playwright's loop runs in this thread; the rows that a test writes and reads are in no danger from it.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture

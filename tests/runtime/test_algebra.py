@@ -503,7 +503,7 @@ def execute(attempt_id: str) -> None:
 def own_workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The sweeper finds the work and these scripted ports do it."""
     for work, name in {"turns": "run_turns", "prevalidate": "prevalidate", "execute": "execute"}.items():
-        monkeypatch.setitem(outbox.RUNNERS, work, f"{__name__}:{name}")  # type: ignore[misc]
+        monkeypatch.setitem(outbox.RUNNERS, work, f"{__name__}:{name}")  # type: ignore[misc]  # keys are literals
     yield
 
 

@@ -15,7 +15,7 @@ def refuse(message: dict[str, object]) -> None:
 
 
 def call(message: dict[str, object]) -> None:
-    arguments = message["params"]["arguments"]  # type: ignore[index]
+    arguments = message["params"]["arguments"]  # type: ignore[index]  # JSON from the client
     if arguments.get("die"):
         os._exit(1)
     if arguments.get("babble"):

@@ -14,7 +14,7 @@ from tooling.cleaning import clean_json
 from transactions import outbox
 from transactions.core.errors import StaleTransaction
 from transactions.core.statuses import Rule, Status, check_move, is_final
-from transactions.models import Conversation, Event, Transaction, Turn
+from transactions.models import Conversation, Event, Transaction, TransactionQuerySet, Turn
 
 
 def database_now() -> datetime:
@@ -75,18 +75,25 @@ def record(
     return event
 
 
+def _as_read(transaction: Transaction) -> TransactionQuerySet:
+    """The row, if it still stands as it was read."""
+    return Transaction.objects.filter(pk=transaction.pk, status=transaction.status, revision=transaction.revision)
+
+
+def _stale(transaction: Transaction) -> StaleTransaction:
+    return StaleTransaction(f"{transaction} is no longer {transaction.status}; reload and decide again")
+
+
 def check_unmoved(transaction: Transaction) -> None:
     """Raise StaleTransaction if the row moved since it was read; changes nothing."""
-    same = Transaction.objects.filter(pk=transaction.pk, status=transaction.status, revision=transaction.revision)
-    if not same.exists():
-        raise StaleTransaction(f"{transaction} is no longer {transaction.status}; reload and decide again")
+    if not _as_read(transaction).exists():
+        raise _stale(transaction)
 
 
 def change(transaction: Transaction, **fields: Any) -> None:
     """Write ``fields`` under the guard of status and revision, and raise the revision; or raise StaleTransaction."""
-    held = Transaction.objects.filter(pk=transaction.pk, status=transaction.status, revision=transaction.revision)
-    if not held.update(revision=F("revision") + 1, **fields):
-        raise StaleTransaction(f"{transaction} is no longer {transaction.status}; reload and decide again")
+    if not _as_read(transaction).update(revision=F("revision") + 1, **fields):
+        raise _stale(transaction)
     transaction.revision += 1
     for name, value in fields.items():
         setattr(transaction, name, value)
