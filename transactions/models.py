@@ -15,6 +15,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from transactions.channels import ApiKey as ApiKey
+from transactions.channels import Channel as Channel
 from transactions.core.statuses import (
     OCCUPYING,
     AttemptStatus,
@@ -24,55 +26,6 @@ from transactions.core.statuses import (
     Status,
     is_final,
 )
-
-
-class Channel(models.Model):
-    """A place where end users meet us: one web site, one language, one way to prove who they are."""
-
-    key = models.SlugField(_("key"), unique=True)
-    locale = models.CharField(_("locale"), max_length=16, default="pt-BR")
-    origins = models.JSONField(_("allowed origins"), default=list, blank=True)
-    allow_no_origin = models.BooleanField(_("accept clients without an Origin header"), default=False)
-    anonymous = models.BooleanField(_("accept users without a token"), default=False)
-    jwt_secret_env = models.CharField(
-        _("token secret"),
-        max_length=100,
-        blank=True,
-        help_text=_("The environment variable that holds the key of user tokens."),
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        verbose_name = _("channel")
-        verbose_name_plural = _("channels")
-
-    def __str__(self) -> str:
-        return self.key
-
-
-class ApiKey(models.Model):
-    """A key of a program. Only its hash is kept; the key itself was shown once."""
-
-    class Role(models.TextChoices):
-        OPERATOR = "operator", _("operator")
-        PUBLISHER = "publisher", _("publisher")
-
-    name = models.CharField(max_length=100, unique=True)
-    role = models.CharField(max_length=20, choices=Role.choices)
-    hash = models.CharField(max_length=64, unique=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    revoked_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        verbose_name = _("API key")
-        verbose_name_plural = _("API keys")
-
-    def __str__(self) -> str:
-        return self.name
-
-    @staticmethod
-    def hash_of(key: str) -> str:
-        return hashlib.sha256(key.encode()).hexdigest()
 
 
 class Conversation(models.Model):
@@ -85,6 +38,10 @@ class Conversation(models.Model):
     customer = models.CharField(max_length=64, blank=True, db_index=True)
     """A digest of the identity: whose unsettled items a new transaction must not touch (runtime.md §6.7)."""
     last_seq = models.PositiveIntegerField(default=0)
+    chain_length = models.PositiveIntegerField(default=0)
+    """How many events the chain of evidence holds, the operator-only ones included."""
+    chain_head = models.CharField(max_length=64, blank=True)
+    """The hash of the newest event of the chain."""
     turns_lease = models.UUIDField(null=True)
     turns_leased_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -182,7 +139,15 @@ class Transaction(models.Model):
     lease = models.UUIDField(null=True)
     leased_until = models.DateTimeField(null=True)
     claims = models.PositiveSmallIntegerField(default=0)
+    verify_tries = models.PositiveSmallIntegerField(default=0)
+    """How often an unknown outcome was asked about, by the reconcile tool or a resend (runtime.md §9.4)."""
+    verify_due_at = models.DateTimeField(null=True)
+    """When it is asked about next; None: nobody asks, or an operator must."""
+    verify_until = models.DateTimeField(null=True)
+    """When asking ends and operators take over."""
     expires_at = models.DateTimeField()
+    warned_at = models.DateTimeField(null=True)
+    """When the user was told that ``expires_at`` is near; None: not for this ``expires_at``."""
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
@@ -207,6 +172,7 @@ class Transaction(models.Model):
             models.Index(fields=["-created_at", "-id"], name="newest_first"),
             models.Index(fields=["status", "-created_at"], name="by_status"),
             models.Index(fields=["expires_at"], condition=Q(finished_at=None), name="due_to_expire"),
+            models.Index(fields=["verify_due_at"], condition=~Q(verify_due_at=None), name="due_to_verify"),
         ]
         permissions = [("operate", _("Can read the operator console"))]
 
@@ -275,11 +241,15 @@ class Attempt(models.Model):
     transaction = models.ForeignKey(Transaction, on_delete=models.PROTECT, related_name="attempts")
     number = models.PositiveSmallIntegerField()
     status = models.CharField(max_length=16, default=AttemptStatus.READY)
+    is_resend = models.BooleanField(default=False)
+    """It repeats, with the same key, a call whose outcome is unknown; that it was not sent proves nothing."""
     idempotency_key = models.CharField(max_length=100)
     digest = models.CharField(max_length=80, blank=True)
     request = models.JSONField(default=dict)
     raw_answer = models.JSONField(null=True)
     normalised = models.JSONField(null=True)
+    steps = models.JSONField(default=list)
+    """What each node of a workflow was asked and answered, in the order in which they ran; empty for a direct call."""
     secondary_error = models.TextField(null=True)  # noqa: DJ001 - null is "none", as contracts.md §8 shows it
     failure = models.TextField(blank=True)
     lease = models.UUIDField(null=True)
@@ -352,6 +322,10 @@ class Event(models.Model):
     transaction = models.ForeignKey(Transaction, null=True, on_delete=models.PROTECT, related_name="events")
     turn = models.ForeignKey(Turn, null=True, on_delete=models.PROTECT, related_name="events")
     seq = models.PositiveIntegerField(null=True)
+    number = models.PositiveIntegerField(null=True)
+    """Its place in the conversation's chain of evidence; None: it is older than the chain."""
+    hash = models.CharField(max_length=64, blank=True)
+    """Binds its content to the event before it in the chain."""
     kind = models.CharField(max_length=40)
     rule = models.CharField(max_length=40, blank=True)
     actor = models.CharField(max_length=20, default="system")
@@ -365,7 +339,10 @@ class Event(models.Model):
         verbose_name = _("event")
         verbose_name_plural = _("events")
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["conversation", "seq"], name="one_event_per_seq")]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "seq"], name="one_event_per_seq"),
+            models.UniqueConstraint(fields=["conversation", "number"], name="one_event_per_number"),
+        ]
 
     def __str__(self) -> str:
         return self.kind
