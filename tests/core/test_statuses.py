@@ -14,8 +14,10 @@ from transactions.core.statuses import (
     ITEM_MOVES,
     MOVES,
     OCCUPYING,
+    REVIEW_MOVES,
     AttemptStatus,
     ItemStatus,
+    ReviewState,
     Status,
     check_move,
     is_final,
@@ -74,3 +76,15 @@ def test_every_status_of_every_kind_has_its_moves() -> None:
     assert set(MOVES) == set(Status)
     assert set(ITEM_MOVES) == set(ItemStatus)
     assert set(ATTEMPT_MOVES) == set(AttemptStatus)
+    assert set(REVIEW_MOVES) == set(ReviewState)
+
+
+def test_a_review_goes_forward_and_is_needed_again_when_something_arises() -> None:
+    allowed = {str(old): {str(new) for new in ReviewState if _can_move(old, new)} for old in ReviewState}
+
+    assert allowed == {
+        "none": {"needed", "resolved"},
+        "needed": {"acknowledged", "resolved"},
+        "acknowledged": {"needed", "resolved"},
+        "resolved": {"needed"},
+    }

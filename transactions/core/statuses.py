@@ -126,7 +126,7 @@ class ReasonCode(StrEnum):
     EMPTY_SET = "empty_set"
 
 
-S, T, A = Status, ItemStatus, AttemptStatus
+S, T, A, R = Status, ItemStatus, AttemptStatus, ReviewState
 
 MOVES: Mapping[Status, frozenset[Status]] = {
     S.COLLECTING_PARAMETERS: frozenset(
@@ -185,6 +185,14 @@ ATTEMPT_MOVES: Mapping[AttemptStatus, frozenset[AttemptStatus]] = {
     A.NOT_SENT: frozenset(),
 }
 
+REVIEW_MOVES: Mapping[ReviewState, frozenset[ReviewState]] = {
+    R.NONE: frozenset({R.NEEDED, R.RESOLVED}),
+    R.NEEDED: frozenset({R.ACKNOWLEDGED, R.RESOLVED}),
+    R.ACKNOWLEDGED: frozenset({R.NEEDED, R.RESOLVED}),
+    R.RESOLVED: frozenset({R.NEEDED}),
+}
+"""Whatever was looked at is needed again when something new arises; what nobody asked about may be settled at once."""
+
 OCCUPYING = frozenset({S.COLLECTING_PARAMETERS, S.PRE_VALIDATING, S.AWAITING_CONFIRMATION, S.EXECUTING})
 """The statuses of which a conversation holds at most one transaction (runtime.md §2)."""
 
@@ -196,6 +204,7 @@ _TABLES: Mapping[type[StrEnum], Mapping[Any, frozenset[Any]]] = {
     Status: MOVES,
     ItemStatus: ITEM_MOVES,
     AttemptStatus: ATTEMPT_MOVES,
+    ReviewState: REVIEW_MOVES,
 }
 
 
