@@ -128,7 +128,9 @@ else:
 # The runtime --------------------------------------------------------------------------------------------------
 
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=2.0)
-LEASE_SECONDS = env.float("LEASE_SECONDS", default=30.0)
+LEASE_SECONDS = env.float("LEASE_SECONDS", default=10.0)
+RECONCILE_SECONDS = env.float("RECONCILE_SECONDS", default=900.0)
+"""How long an unknown outcome is asked about before operators take over."""
 HELLO_SECONDS = env.float("HELLO_SECONDS", default=10.0)
 CONFIRMATION_SECONDS = env.int("CONFIRMATION_SECONDS", default=600)
 TRANSACTION_SECONDS = env.int("TRANSACTION_SECONDS", default=3600)

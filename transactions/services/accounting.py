@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.transaction import atomic
@@ -16,29 +17,30 @@ from transactions.core.outcomes import (
     label_of,
     multi_item_status_of,
     normalize,
-    roll_up,
     rows_of,
 )
 from transactions.core.statuses import (
     AttemptStatus,
     ItemStatus,
-    ReasonCode,
     ReviewState,
-    Status,
     VerdictSource,
 )
 from transactions.models import Attempt, Conversation, Item, Transaction
 from transactions.services.calls import IMPLICIT, Rules, confirmed_items, own_label, rules_of
-from transactions.services.ending import tell_finished
-from transactions.services.executing import verify
-from transactions.services.rows import database_now, hold, move, record
+from transactions.services.finishing import finish
+from transactions.services.rows import database_now, hold, record
 
-REASON_CODES = {
-    Status.SUCCESS: "",
-    Status.PARTIAL_SUCCESS: ReasonCode.PARTLY_FAILED,
-    Status.FAILED: ReasonCode.TOOL_FAILED,
-    Status.VERIFYING: ReasonCode.OUTCOME_UNKNOWN,
-}
+
+OPEN = (ItemStatus.IN_FLIGHT, ItemStatus.UNKNOWN)
+"""The statuses that an answer may still move."""
+
+
+@dataclass(slots=True)
+class _Written:
+    """What an answer did to the items: ``moved`` of them have an outcome now; what it ``contradicts`` stays."""
+
+    moved: int = 0
+    contradicts: list[str] = field(default_factory=list)
 
 
 @atomic
@@ -52,15 +54,15 @@ def settle(attempt_id: int) -> bool:
     transaction = attempt.transaction
     rules = rules_of(transaction)
     ledger, normalised = _read(attempt, rules)
-    contradictions = _write_items(transaction, ledger)
+    written = _write_items(transaction, ledger)
     _write_unconfirmed(transaction, ledger.unconfirmed)
     Attempt.objects.filter(pk=attempt.pk).update(
         accounted_at=database_now(),
         normalised=normalised,
         secondary_error=_secondary_error(normalised),
     )
-    incidents = [*ledger.incidents, *contradictions, *_schema_note(attempt)]
-    _finish(conversation, transaction, normalised, incidents)
+    incidents = [*ledger.incidents, *written.contradicts, *_schema_note(attempt)]
+    _finish(conversation, transaction, normalised, incidents, has_news=written.moved > 0)
     return True
 
 
@@ -85,22 +87,37 @@ def _read(attempt: Attempt, rules: Rules) -> tuple[Ledger, dict[str, Any]]:
     return ledger, normalised
 
 
-def _write_items(transaction: Transaction, ledger: Ledger) -> list[str]:
+def _write_items(transaction: Transaction, ledger: Ledger) -> _Written:
     """Move every item that is still open; say where the answer contradicts an outcome that is final."""
     held = {item.key: item for item in transaction.items.filter(unconfirmed=False)}
-    if IMPLICIT in held and all(outcome.key != IMPLICIT for outcome in ledger.outcomes):
+    written = _Written()
+    whole = held.get(IMPLICIT)
+    if whole is not None and all(outcome.key != IMPLICIT for outcome in ledger.outcomes):
+        if whole.status not in OPEN:
+            # Somebody settled the one item meanwhile: the rows are compared with it and change nothing.
+            written.contradicts += [text for outcome in ledger.outcomes if (text := _contradiction(whole, outcome))]
+            return written
         # A late answer has rows, and they define the items.
         held.pop(IMPLICIT).delete()
-    contradictions = []
     for position, outcome in enumerate(ledger.outcomes, start=1):
         item = held.get(outcome.key) or _discovered(transaction, outcome, position)
-        if item.status in (ItemStatus.IN_FLIGHT, ItemStatus.UNKNOWN):
-            _write_outcome(item, outcome)
+        if item.status in OPEN:
+            written.moved += outcome.status != ItemStatus.UNKNOWN
+            write_outcome(item, outcome)
         elif item.status in (ItemStatus.INELIGIBLE, ItemStatus.EXCLUDED):
             _keep_evidence(item, outcome)
-        elif item.status != outcome.status:
-            contradictions.append(f"a later answer says {outcome.status} of {item.label}, which is {item.status}")
-    return contradictions
+        elif text := _contradiction(item, outcome):
+            written.contradicts.append(text)
+    return written
+
+
+def _contradiction(item: Item, outcome: ItemOutcome) -> str:
+    """What a later answer says against an outcome that is final; empty where it agrees or knows nothing."""
+    if outcome.status not in (ItemStatus.SUCCEEDED, ItemStatus.FAILED):
+        return ""
+    if (outcome.status == ItemStatus.SUCCEEDED) == (item.status == ItemStatus.SUCCEEDED):
+        return ""
+    return f"a later answer says {outcome.status} of {item.label}, which is {item.status}"
 
 
 def _discovered(transaction: Transaction, outcome: ItemOutcome, position: int) -> Item:
@@ -115,7 +132,8 @@ def _discovered(transaction: Transaction, outcome: ItemOutcome, position: int) -
     )
 
 
-def _write_outcome(item: Item, outcome: ItemOutcome) -> None:
+def write_outcome(item: Item, outcome: ItemOutcome) -> None:
+    """Give an open item its outcome, with the evidence for it."""
     item.status = outcome.status
     item.reason = outcome.reason
     item.protocol = outcome.protocol
@@ -136,8 +154,14 @@ def _keep_evidence(item: Item, outcome: ItemOutcome) -> None:
 
 def _write_unconfirmed(transaction: Transaction, rows: Sequence[Any]) -> None:
     """Rows that nobody confirmed: recorded and shown, never counted (runtime.md §4a.4)."""
-    position = max((item.position for item in transaction.items.all()), default=0)
+    items = list(transaction.items.all())
+    position = max((item.position for item in items), default=0)
+    known = [item.evidence for item in items if item.unconfirmed]
     for row in rows:
+        evidence = row if isinstance(row, dict) else {"row": row}
+        if evidence in known:
+            # The same row of a second answer to the same request.
+            continue
         position += 1
         verdict = account(None, [row]).outcomes[0]
         Item.objects.create(
@@ -149,7 +173,7 @@ def _write_unconfirmed(transaction: Transaction, rows: Sequence[Any]) -> None:
             status=verdict.status,
             reason=verdict.reason,
             protocol=verdict.protocol,
-            evidence=row if isinstance(row, dict) else {"row": row},
+            evidence=evidence,
             unconfirmed=True,
         )
 
@@ -165,32 +189,18 @@ def _schema_note(attempt: Attempt) -> list[str]:
 
 
 def _finish(
-    conversation: Conversation, transaction: Transaction, normalised: dict[str, Any], incidents: list[str]
+    conversation: Conversation,
+    transaction: Transaction,
+    normalised: dict[str, Any],
+    incidents: list[str],
+    *,
+    has_news: bool,
 ) -> None:
-    counted = transaction.items.filter(unconfirmed=False)
-    status = roll_up(ItemStatus(item.status) for item in counted)
-    fields: dict[str, Any] = {
-        "multi_item_status": multi_item_status_of(normalised),
-        "has_unconfirmed": transaction.items.filter(unconfirmed=True).exists(),
-    }
+    fields: dict[str, Any] = {"has_unconfirmed": transaction.items.filter(unconfirmed=True).exists()}
     if incidents:
         fields["review_state"] = ReviewState.NEEDED
         data = {"incidents": incidents}
         record(conversation, "incident", data, transaction=transaction, is_public=False)
-    if transaction.is_final:
-        return
-    if status is Status.VERIFYING:
-        if transaction.status == Status.EXECUTING:
-            verify(conversation, transaction, **{k: v for k, v in fields.items() if k != "review_state"})
-        return
-    reason = next((item.reason for item in counted if status is Status.FAILED and item.reason), "") or ""
-    move(
-        conversation,
-        transaction,
-        status,
-        reason_code=REASON_CODES[status],
-        reason=reason,
-        has_unknown=False,
-        **fields,
-    )
-    tell_finished(conversation, transaction)
+    if not transaction.is_final:
+        fields["multi_item_status"] = multi_item_status_of(normalised)
+    finish(conversation, transaction, has_news=has_news, **fields)

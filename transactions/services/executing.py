@@ -20,13 +20,12 @@ from transactions.core.statuses import (
     AttemptStatus,
     ItemStatus,
     ReasonCode,
-    ReviewState,
     Status,
     VerdictSource,
-    check_move,
 )
 from transactions.models import Attempt, Conversation, Item, Transaction, Turn
 from transactions.services import ending
+from transactions.services.attempts import move_attempt, new_attempt
 from transactions.services.calls import (
     IMPLICIT,
     Rules,
@@ -35,11 +34,10 @@ from transactions.services.calls import (
     digest_of,
     items_at_stake,
     own_label,
-    request_key,
     rules_of,
 )
+from transactions.services.finishing import verify
 from transactions.services.rows import database_now, hold, move, record
-from transactions.services.telling import outcome_data
 
 CLAIM_LIMIT = 3
 SEND_LIMIT = 4
@@ -58,19 +56,9 @@ class Claim:
 
 def authorise(conversation: Conversation, transaction: Transaction, digest: str, *, turn: Turn | None = None) -> None:
     """The first attempt of the one logical call that ``digest`` names; a worker is woken after the commit."""
-    attempt = _new_attempt(transaction, number=1, digest=digest, delay=0)
+    attempt = new_attempt(transaction, number=1, digest=digest)
     record(conversation, "execution.started", {"attempt": 1}, transaction=transaction, turn=turn)
     outbox.wake("execute", attempt.pk)
-
-
-def _new_attempt(transaction: Transaction, *, number: int, digest: str, delay: float) -> Attempt:
-    return Attempt.objects.create(
-        transaction=transaction,
-        number=number,
-        idempotency_key=request_key(transaction),
-        digest=digest,
-        due_at=database_now() + timedelta(seconds=delay),
-    )
 
 
 # Claim and gate ------------------------------------------
@@ -105,13 +93,10 @@ def gate(claim: Claim) -> Call | None:
         raise LeaseLost(f"{attempt} is {attempt.status} already")
     transaction = attempt.transaction
     rules = rules_of(transaction)
-    if not catalog.is_available(transaction.tool):
-        fail_unsent(conversation, attempt, ReasonCode.TOOL_DISABLED)
+    if refusal := _refusal(conversation, attempt, rules):
+        fail_unsent(conversation, attempt, refusal)
         return None
-    if digest_of(conversation, transaction, rules) != attempt.digest:
-        fail_unsent(conversation, attempt, ReasonCode.DIGEST_MISMATCH)
-        return None
-    call = _call(conversation, transaction, rules, attempt)
+    call = _same_call(transaction, rules) if attempt.is_resend else _call(conversation, transaction, rules, attempt)
     now = database_now()
     Attempt.objects.filter(pk=attempt.pk).update(
         status=AttemptStatus.SENT,
@@ -128,6 +113,19 @@ def gate(claim: Claim) -> Call | None:
     data = {"attempt": attempt.number}
     record(conversation, "attempt.sent", data, transaction=transaction, is_public=False)
     return call
+
+
+def _refusal(conversation: Conversation, attempt: Attempt, rules: Rules) -> ReasonCode | None:
+    """Why the call must not be made now; None where it may."""
+    transaction = attempt.transaction
+    if not catalog.is_available(transaction.tool):
+        return ReasonCode.TOOL_DISABLED
+    if attempt.is_resend:
+        # The stored request is sent again as it was; settled meanwhile, there is nothing left to ask.
+        return None if transaction.status == Status.VERIFYING else ReasonCode.NOT_SENT
+    if digest_of(conversation, transaction, rules) != attempt.digest:
+        return ReasonCode.DIGEST_MISMATCH
+    return None
 
 
 def _held(claim: Claim) -> tuple[Conversation, Attempt]:
@@ -152,6 +150,24 @@ def _call(conversation: Conversation, transaction: Transaction, rules: Rules, at
         },
         timeout=rules.policy.timeout_seconds or settings.TOOL_TIMEOUT_SECONDS,
     )
+
+
+def _same_call(transaction: Transaction, rules: Rules) -> Call:
+    """The call whose outcome is unknown, word for word: the same key never goes with other arguments (§9.3)."""
+    request = _first_request(transaction)
+    return Call(
+        server=rules.definitions.servers[request["server"]],
+        tool=request["tool"],
+        arguments=request["arguments"],
+        meta=request["_meta"],
+        timeout=rules.policy.timeout_seconds or settings.TOOL_TIMEOUT_SECONDS,
+    )
+
+
+def _first_request(transaction: Transaction) -> dict[str, Any]:
+    sent = transaction.attempts.exclude(sent_at=None).filter(is_resend=False).exclude(status=AttemptStatus.NOT_SENT)
+    request: dict[str, Any] = sent.order_by("number").values_list("request", flat=True)[0]
+    return request
 
 
 # What came of it ------------------------------------------
@@ -179,14 +195,17 @@ def record_not_sent(claim: Claim, outcome: NotSent) -> None:
     """It is certain that the tool did not run: try again with the same key, or end as not executed."""
     conversation, attempt = _held(claim)
     transaction = attempt.transaction
-    _move_attempt(attempt, AttemptStatus.NOT_SENT, failure=outcome.reason, accounted_at=database_now())
+    move_attempt(attempt, AttemptStatus.NOT_SENT, failure=outcome.reason, accounted_at=database_now())
     data = {"attempt": attempt.number, "reason": outcome.reason}
     record(conversation, "attempt.not_sent", data, transaction=transaction, is_public=False)
+    if attempt.is_resend:
+        # It says nothing about the first call; what became of that is asked again when it is due.
+        return
     if outcome.again and attempt.number < SEND_LIMIT:
         transaction.items.filter(status=ItemStatus.IN_FLIGHT).update(status=ItemStatus.PENDING)
         delay = RESEND_SECONDS * attempt.number
         # Nobody is woken: the sweeper finds it when the delay is over.
-        _new_attempt(transaction, number=attempt.number + 1, digest=attempt.digest, delay=delay)
+        new_attempt(transaction, number=attempt.number + 1, digest=attempt.digest, delay=delay)
     else:
         _end_unexecuted(conversation, transaction, ReasonCode.NOT_SENT, reason=outcome.reason)
 
@@ -198,9 +217,11 @@ def record_no_answer(claim: Claim, outcome: NoAnswer) -> None:
     if attempt.status != AttemptStatus.SENT:
         return
     transaction = attempt.transaction
-    _move_attempt(attempt, AttemptStatus.UNKNOWN, failure=outcome.reason, raw_answer=outcome.raw)
+    move_attempt(attempt, AttemptStatus.UNKNOWN, failure=outcome.reason, raw_answer=outcome.raw)
     data = {"attempt": attempt.number, "reason": outcome.reason}
     record(conversation, "attempt.unknown", data, transaction=transaction, is_public=False)
+    if attempt.is_resend:
+        return
     if transaction.operation_type in (OperationType.READ_ONLY, OperationType.INTERNAL):
         # It changed nothing, so there is nothing to verify.
         _move_attempt_done(attempt)
@@ -227,36 +248,18 @@ def _name_implicit_item(transaction: Transaction) -> None:
     )
 
 
-def verify(conversation: Conversation, transaction: Transaction, **fields: Any) -> None:
-    """EXECUTING → VERIFYING, told as being verified; operators are asked to look."""
-    move(
-        conversation,
-        transaction,
-        Status.VERIFYING,
-        reason_code=ReasonCode.OUTCOME_UNKNOWN,
-        review_state=ReviewState.NEEDED,
-        has_unknown=True,
-        **fields,
-    )
-    data = outcome_data(conversation, transaction)
-    record(conversation, "transaction.verifying", data, transaction=transaction)
-    outbox.wake("turns", conversation.pk)
-
-
-def _move_attempt(attempt: Attempt, new: AttemptStatus, **fields: Any) -> None:
-    check_move(AttemptStatus(attempt.status), new)
-    Attempt.objects.filter(pk=attempt.pk, status=attempt.status).update(status=new, **fields)
-    attempt.status = new
-
-
 def _move_attempt_done(attempt: Attempt) -> None:
     Attempt.objects.filter(pk=attempt.pk).update(accounted_at=database_now())
 
 
 def fail_unsent(conversation: Conversation, attempt: Attempt, reason_code: ReasonCode) -> None:
-    """READY → NOT_SENT for good: the items were not executed and the transaction FAILED with ``reason_code``."""
-    _move_attempt(attempt, AttemptStatus.NOT_SENT, failure=str(reason_code), accounted_at=database_now())
-    _end_unexecuted(conversation, attempt.transaction, reason_code)
+    """READY → NOT_SENT for good: the items were not executed and the transaction FAILED with ``reason_code``.
+
+    A resend that is not sent leaves the items as unknown as they were.
+    """
+    move_attempt(attempt, AttemptStatus.NOT_SENT, failure=str(reason_code), accounted_at=database_now())
+    if not attempt.is_resend:
+        _end_unexecuted(conversation, attempt.transaction, reason_code)
 
 
 def _end_unexecuted(
