@@ -14,19 +14,19 @@ import pytest
 from tests.builders import an_api_key
 from tests.loading import cases
 from tests.runtime import shop
+from tests.runtime.desk import ACTION, asked, attempts, calls_of, desk, done, result, valid
 from tests.runtime.staging import all_done, opens, validator_of
 from tests.runtime.world import World, rows
-from tests.tooling.mcp_servers import Behaviour, Exchange, Hostile, hostile
+from tests.tooling.mcp_servers import Exchange, hostile
 from tooling.gateway import Answered, NotSent
 from tooling.mcp_client import McpGateway
-from tooling.specs import Definitions, MappingSpec, ServerSpec
+from tooling.specs import Definitions, MappingSpec
 from transactions.core.statuses import ItemStatus
 from transactions.models import Attempt
 
 pytestmark = [pytest.mark.django_db, pytest.mark.runtime]
 
 CASES = {case["id"]: case for case in cases("mcp")}
-ACTION = "cancelar_vas_avulso"
 DRIFT = "whether a live server has drifted from the published definitions is not looked at yet"
 RECONCILING = "reconciling is a feature of its own that is not built yet"
 WORKFLOWS = "workflows are not run yet"
@@ -64,47 +64,6 @@ def gateway() -> Iterator[McpGateway]:
     gateway.close()
 
 
-# A server that validates, and acts as the test says ------------------------------------------
-
-
-def result(structured: Mapping[str, Any]) -> dict[str, Any]:
-    return {"resultType": "complete", "content": [], "structuredContent": dict(structured)}
-
-
-def valid(exchange: Exchange) -> None:
-    """Resolves to the items that the arguments name."""
-    names = exchange.message["params"]["arguments"]["subject"].split(", ")
-    resolved = {"items": [{"name": name} for name in names]}
-    exchange.result(result({"eligible": True, "transaction_decision": {"resolved_arguments": resolved}}))
-
-
-def done(exchange: Exchange) -> None:
-    keys = exchange.message["params"]["_meta"]["agentplatform/item_keys"]
-    exchange.result(result({"results": [{"item_key": key["key"], "success": True} for key in keys]}))
-
-
-def desk(act: Behaviour = done, validate: Behaviour = valid) -> Behaviour:
-    """The behaviour of a server with both tools."""
-    return lambda exchange: (act if exchange.message["params"]["name"] == ACTION else validate)(exchange)
-
-
-def calls_of(server: Hostile, tool: str) -> list[Mapping[str, Any]]:
-    return [post["params"] for post in server.posts if post["params"]["name"] == tool]
-
-
-def asked(spec: ServerSpec, gateway: McpGateway, labels: str = "Música Mais", **policy: Any) -> World:
-    """The customer of a shop whose tools are at ``spec`` has named ``labels``; the validator is due."""
-    definitions = shop.with_policy(shop.with_validator(shop.shop(), ACTION, "validar"), ACTION, **policy)
-    world = World(replace(definitions, servers={"loja": replace(spec, name="loja")}))
-    world.gateway = gateway
-    opens(world, ACTION, {"subject": labels})
-    return world
-
-
-def attempts(world: World) -> list[str]:
-    return list(world.transaction.attempts.values_list("status", flat=True))
-
-
 def test_mcp_003_a_server_that_restarts_between_validation_and_action_is_called_once(gateway: McpGateway) -> None:
     with hostile(desk(), sessions=True) as server:
         world = asked(server.spec, gateway)
@@ -115,7 +74,7 @@ def test_mcp_003_a_server_that_restarts_between_validation_and_action_is_called_
         world.says("sim")
         world.work()
 
-        assert len(calls_of(server, ACTION)) == CASES["MCP-003"]["then"]["posts_of_the_action"]
+        assert len(calls_of(server)) == CASES["MCP-003"]["then"]["posts_of_the_action"]
     assert world.transaction.status == "SUCCESS"
 
 
@@ -131,7 +90,7 @@ def test_mcp_008_a_validator_that_is_away_twice_is_called_again_and_its_answer_u
         world.work()
 
         assert len(calls_of(server, "validar")) == CASES["MCP-008"]["then"]["validator_calls"]
-        assert len(calls_of(server, ACTION)) == CASES["MCP-008"]["then"]["action_calls"]
+        assert len(calls_of(server)) == CASES["MCP-008"]["then"]["action_calls"]
     assert world.transaction.pre_validation["error"] is None
     assert [item["label"] for item in world.confirmation.items] == ["Música Mais"]
 
@@ -180,7 +139,7 @@ def test_mcp_021_a_connection_that_drops_after_the_work_is_verified_and_not_sent
         for _ in range(3):
             world.execute()
 
-        assert len(calls_of(server, ACTION)) == 1
+        assert len(calls_of(server)) == 1
     assert (attempts(world), world.transaction.status) == (["UNKNOWN"], CASES["MCP-021"]["then"]["status"])
 
 
@@ -250,7 +209,7 @@ def test_mcp_048_each_call_carries_the_keys_of_the_contract_and_one_per_item(gat
         world.says("sim")
         world.work()
 
-        (call,) = calls_of(server, ACTION)
+        (call,) = calls_of(server)
     assert set(CASES["MCP-048"]["then"]["_meta_has"]) <= set(call["_meta"])
     keys = call["_meta"]["agentplatform/item_keys"]
     assert [set(key) for key in keys] == [{"key", "label"}] * CASES["MCP-048"]["then"]["keys"]
