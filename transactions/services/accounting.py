@@ -22,14 +22,13 @@ from transactions.core.outcomes import (
 from transactions.core.statuses import (
     AttemptStatus,
     ItemStatus,
-    ReviewState,
     VerdictSource,
 )
 from transactions.models import Attempt, Conversation, Item, Transaction
 from transactions.services.calls import IMPLICIT, Rules, confirmed_items, own_label, rules_of
 from transactions.services.finishing import finish
+from transactions.services.reviewing import ask_for_review
 from transactions.services.rows import database_now, hold, record
-
 
 OPEN = (ItemStatus.IN_FLIGHT, ItemStatus.UNKNOWN)
 """The statuses that an answer may still move."""
@@ -198,9 +197,9 @@ def _finish(
 ) -> None:
     fields: dict[str, Any] = {"has_unconfirmed": transaction.items.filter(unconfirmed=True).exists()}
     if incidents:
-        fields["review_state"] = ReviewState.NEEDED
         data = {"incidents": incidents}
         record(conversation, "incident", data, transaction=transaction, is_public=False)
+        ask_for_review(conversation, transaction, "; ".join(incidents))
     if not transaction.is_final:
         fields["multi_item_status"] = multi_item_status_of(normalised)
     finish(conversation, transaction, has_news=has_news, **fields)

@@ -11,10 +11,11 @@ from django.conf import settings
 from transactions import outbox
 from transactions.core.outcomes import roll_up
 from transactions.core.reconciling import means_of, seconds_until
-from transactions.core.statuses import ItemStatus, ReasonCode, ReviewState, Status
+from transactions.core.statuses import ItemStatus, ReasonCode, Status
 from transactions.models import Conversation, Item, Transaction
 from transactions.services.calls import rules_of
 from transactions.services.ending import tell_finished
+from transactions.services.reviewing import ask_for_review
 from transactions.services.rows import change, database_now, move, record
 from transactions.services.telling import outcome_data
 
@@ -25,8 +26,17 @@ REASON_CODES = {
     Status.VERIFYING: ReasonCode.OUTCOME_UNKNOWN,
 }
 
+NOBODY_ASKS = "the outcome is unknown, and the policy names neither a reconcile tool nor an idempotency key"
 
-def finish(conversation: Conversation, transaction: Transaction, *, has_news: bool = False, **fields: Any) -> None:
+
+def finish(
+    conversation: Conversation,
+    transaction: Transaction,
+    *,
+    has_news: bool = False,
+    actor: str = "system",
+    **fields: Any,
+) -> None:
     """Move to what the items add up to (runtime.md §4a.6); ``fields`` are written in any case.
 
     A transaction that is final already stays so. One that is still being verified is told again if there ``has_news``.
@@ -37,7 +47,7 @@ def finish(conversation: Conversation, transaction: Transaction, *, has_news: bo
     counted = list(transaction.items.filter(unconfirmed=False).order_by("position"))
     status = roll_up(ItemStatus(item.status) for item in counted)
     if status is not Status.VERIFYING:
-        _end(conversation, transaction, status, counted, **fields)
+        _end(conversation, transaction, status, counted, actor=actor, **fields)
     elif transaction.status == Status.EXECUTING:
         verify(conversation, transaction, **fields)
     else:
@@ -47,7 +57,13 @@ def finish(conversation: Conversation, transaction: Transaction, *, has_news: bo
 
 
 def _end(
-    conversation: Conversation, transaction: Transaction, status: Status, items: Sequence[Item], **fields: Any
+    conversation: Conversation,
+    transaction: Transaction,
+    status: Status,
+    items: Sequence[Item],
+    *,
+    actor: str,
+    **fields: Any,
 ) -> None:
     reason = next((item.reason for item in items if status is Status.FAILED and item.reason), "") or ""
     move(
@@ -58,9 +74,10 @@ def _end(
         reason=reason,
         has_unknown=False,
         verify_due_at=None,
+        actor=actor,
         **fields,
     )
-    tell_finished(conversation, transaction)
+    tell_finished(conversation, transaction, actor=actor)
 
 
 def verify(conversation: Conversation, transaction: Transaction, **fields: Any) -> None:
@@ -72,8 +89,11 @@ def verify(conversation: Conversation, transaction: Transaction, **fields: Any) 
         Status.VERIFYING,
         reason_code=ReasonCode.OUTCOME_UNKNOWN,
         has_unknown=True,
-        **{"review_state": ReviewState.NEEDED if not asking else transaction.review_state, **asking, **fields},
+        **asking,
+        **fields,
     )
+    if not asking:
+        ask_for_review(conversation, transaction, NOBODY_ASKS)
     _tell_verifying(conversation, transaction)
     outbox.wake("turns", conversation.pk)
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
+from uuid import UUID
 
 from django.db import transaction as database
 
-from transactions.core.statuses import ReviewState, check_move
+from tooling.cleaning import clean_text
+from transactions.core.statuses import REVIEW_MOVES, ReviewState, check_move
 from transactions.models import Conversation, Transaction
-from transactions.services.rows import record
+from transactions.services.rows import hold, record
 
 log = logging.getLogger(__name__)
 
+OPERATOR = "operator"
+"""The actor of events that a person or a program with the operator's permission made; their ``by`` says who."""
 WHY_SHOWN = 500
 """Characters of a reason that the log line carries; the event keeps the whole."""
 
@@ -29,6 +34,67 @@ def ask_for_review(conversation: Conversation, transaction: Transaction, why: st
     record(conversation, "review.needed", {"why": why}, transaction=transaction, is_public=False)
     line, key = " ".join(why.split())[:WHY_SHOWN], transaction.pk
     database.on_commit(lambda: log.error("transaction %s waits for an operator: %s", key, line))
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """The review is ``state`` now."""
+
+    state: ReviewState
+
+
+@dataclass(frozen=True, slots=True)
+class NotThere:
+    """There is no such transaction, or no such item of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewMoved:
+    """The review does not go from ``state`` to what was asked for; ``by`` moved it last, empty: nobody did."""
+
+    state: ReviewState
+    by: str
+    note: str
+
+
+@database.atomic
+def review(transaction_id: UUID, *, state: ReviewState, note: str, actor: str) -> Reviewed | ReviewMoved | NotThere:
+    """Move the review of a transaction by hand; the note stays with the record, for operators alone."""
+    held = held_transaction(transaction_id)
+    if held is None:
+        return NotThere()
+    conversation, transaction = held
+    old = ReviewState(transaction.review_state)
+    if state not in REVIEW_MOVES[old]:
+        last = transaction.events.filter(kind="review.changed").order_by("-id").first()
+        told = last.data if last is not None and last.data.get("to") == old else {}
+        return ReviewMoved(old, by=told.get("by", ""), note=told.get("note", ""))
+    change_review(conversation, transaction, state, note=note, actor=actor)
+    return Reviewed(state)
+
+
+def held_transaction(transaction_id: UUID) -> tuple[Conversation, Transaction] | None:
+    """The transaction as it is under the lock of its conversation."""
+    found = Transaction.objects.filter(pk=transaction_id).values_list("conversation_id", flat=True).first()
+    if found is None:
+        return None
+    conversation = hold(found)
+    return conversation, Transaction.objects.select_related("conversation").get(pk=transaction_id)
+
+
+def change_review(
+    conversation: Conversation, transaction: Transaction, new: ReviewState, *, note: str, actor: str
+) -> None:
+    """Write the new state, and who wanted it and why; the table must allow it."""
+    data = {"from": transaction.review_state, "to": new, "note": clean_text(note.strip()), "by": actor}
+    _set_review(transaction, new)
+    record(conversation, "review.changed", data, transaction=transaction, actor=OPERATOR, is_public=False)
+
+
+def has_open_incident(transaction: Transaction) -> bool:
+    """Whether an incident arose that no operator has looked at since."""
+    looked = transaction.events.filter(kind="review.changed").order_by("-id").values_list("id", flat=True).first()
+    return transaction.events.filter(kind="incident", id__gt=looked or 0).exists()
 
 
 def _set_review(transaction: Transaction, new: ReviewState) -> None:
