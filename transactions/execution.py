@@ -16,9 +16,10 @@ from transactions import failpoints
 from transactions.core.errors import LeaseLost
 from transactions.core.outcomes import envelope_of
 from transactions.core.prevalidation import Failure, Judgement, Verdict, judge
+from transactions.keeping import written
 from transactions.leases import kept_alive
 from transactions.models import Attempt
-from transactions.services import accounting, executing, validating
+from transactions.services import accounting, executing, validating, verifying
 from transactions.services.validating import Validation
 
 REPEATS = 2
@@ -60,16 +61,17 @@ def execute(attempt_id: int | str, *, gateway: ToolGateway | None = None) -> Non
 
 
 def _record(claim: executing.Claim, outcome: Outcome) -> None:
+    """Write what came of the call, also where the database is away at the moment: no call is made again for that."""
     match outcome:
         case Answered():
-            executing.record_answer(claim, outcome)
+            written(partial(executing.record_answer, claim, outcome))
             failpoints.hit("recorded")
             accounting.settle(claim.attempt_id)
             failpoints.hit("accounted")
         case NotSent():
-            executing.record_not_sent(claim, outcome)
+            written(partial(executing.record_not_sent, claim, outcome))
         case NoAnswer():
-            executing.record_no_answer(claim, outcome)
+            written(partial(executing.record_no_answer, claim, outcome))
 
 
 def _changes_nothing(attempt_id: int) -> bool:
@@ -106,6 +108,22 @@ def prevalidate(transaction_id: UUID | str, *, gateway: ToolGateway | None = Non
     verdict, answer, error = _read_validator(validation, outcome)
     judgement = _judge(validation, verdict)
     validating.record_verdict(validation, judgement, answer=answer, error=error)
+
+
+def reconcile(transaction_id: UUID | str, *, gateway: ToolGateway | None = None) -> None:
+    """Take the due step about an unknown outcome; where that is a question to a tool, ask it (runtime.md §9.4)."""
+    _fresh_connections()
+    check = verifying.claim(UUID(str(transaction_id)))
+    if check is None:
+        return
+    failpoints.hit("verify_claimed")
+    outcome: Outcome = NotSent(check.failure)
+    if check.call is not None:
+        with kept_alive(partial(verifying.renew, check)):
+            outcome = _call_again(gateway or _gateway(), check.call, repeats=REPEATS)
+    failpoints.hit("verify_answered")
+    verifying.record_check(check, outcome)
+    failpoints.hit("verify_recorded")
 
 
 def _read_validator(validation: Validation, outcome: Outcome) -> tuple[Verdict, Any, str | None]:

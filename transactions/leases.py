@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseTrouble
+from django.db import connection
 
 log = logging.getLogger(__name__)
 
@@ -23,9 +24,10 @@ def kept_alive(renew: Callable[[], None]) -> Iterator[None]:
             while not done.wait(settings.LEASE_SECONDS / 3):
                 try:
                     renew()
-                except DatabaseError as error:
+                except DatabaseTrouble as error:
                     # The lease may run out; then the answer arrives late, which is provided for.
                     log.warning("a lease could not be renewed: %s", error)
+                    connection.close()  # a broken connection does not mend: the next try makes a new one
         finally:
             connection.close()
 

@@ -192,8 +192,13 @@ def record_answer(claim: Claim, answer: Answered) -> None:
 
 @atomic
 def record_not_sent(claim: Claim, outcome: NotSent) -> None:
-    """It is certain that the tool did not run: try again with the same key, or end as not executed."""
+    """It is certain that the tool did not run: try again with the same key, or end as not executed.
+
+    Written twice, or after the attempt was given up, it changes nothing.
+    """
     conversation, attempt = _held(claim)
+    if attempt.status != AttemptStatus.SENT:
+        return
     transaction = attempt.transaction
     move_attempt(attempt, AttemptStatus.NOT_SENT, failure=outcome.reason, accounted_at=database_now())
     data = {"attempt": attempt.number, "reason": outcome.reason}
