@@ -90,6 +90,8 @@ class OwnPostgres:
     programs: Path
     port: int = field(default_factory=free_port)
     child: Child | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    """Settings of postgresql.conf that win over ``POSTGRES_OPTIONS``."""
 
     def __post_init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="own-postgres-"))
@@ -106,6 +108,10 @@ class OwnPostgres:
     def data(self) -> Path:
         return self.folder / "data"
 
+    @property
+    def _settings(self) -> dict[str, str]:
+        return {**POSTGRES_OPTIONS, **self.options, "port": str(self.port)}
+
     def create(self) -> None:
         """Make the cluster; anybody on this machine may connect to it."""
         options = ["--auth=trust", f"--username={POSTGRES_USER}", "--no-sync", "--encoding=UTF8", "--locale=C"]
@@ -113,7 +119,7 @@ class OwnPostgres:
         subprocess.run(argv, cwd=self.folder, check=True, capture_output=True, timeout=120)
 
     def start(self) -> None:
-        settings = [f"-c{name}={value}" for name, value in {**POSTGRES_OPTIONS, "port": str(self.port)}.items()]
+        settings = [f"-c{name}={value}" for name, value in self._settings.items()]
         argv = [*self.as_user, str(self.programs / "postgres"), "-D", str(self.data), *settings]
         self.child = self.processes.start("postgres", argv, cwd=self.folder)
         wait_until(self.answers, timeout=60, what="PostgreSQL to answer")
@@ -164,12 +170,12 @@ def own_redis(processes: Processes) -> Iterator[OwnRedis]:
 
 
 @contextmanager
-def own_postgres(processes: Processes) -> Iterator[OwnPostgres]:
-    """A running PostgreSQL with an empty database; skips by name where its programs are not installed."""
+def own_postgres(processes: Processes, **options: str) -> Iterator[OwnPostgres]:
+    """A running PostgreSQL with an empty database and ``options``; skips by name where it is not installed."""
     programs = postgres_programs()
     require("initdb", programs, "install the package postgresql")
     assert programs is not None
-    postgres = OwnPostgres(processes, programs)
+    postgres = OwnPostgres(processes, programs, options=options)
     try:
         postgres.create()
         postgres.start()

@@ -64,10 +64,12 @@ class Processes:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.children: list[Child] = []
+        self.started = 0
 
     def start(self, name: str, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path = ROOT) -> Child:
         """Start ``argv`` with only ``env`` beside a minimal environment; its output goes into one log."""
-        log = self.folder / f"{len(self.children):02}-{name}.log"
+        log = self.folder / f"{self.started:02}-{name}.log"
+        self.started += 1
         inherited = {key: os.environ[key] for key in KEPT if key in os.environ}
         with log.open("wb") as output:
             process = subprocess.Popen(
@@ -101,13 +103,18 @@ class Processes:
 
     def close(self) -> None:
         """End every child and whatever it started: what a test leaves running would disturb the next one."""
-        for child in self.children:
-            if child.process.stdin:
-                with contextlib.suppress(OSError):
-                    child.process.stdin.close()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.process.pid, signal.SIGKILL)
-            child.process.wait(STOP_SECONDS)
+        for child in [*self.children]:
+            self.retire(child)
+
+    def retire(self, child: Child) -> None:
+        """SIGKILL to the child and to whatever it started, for good: its number may be another process's later."""
+        if child.process.stdin:
+            with contextlib.suppress(OSError):
+                child.process.stdin.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.process.pid, signal.SIGKILL)
+        child.process.wait(STOP_SECONDS)
+        self.children.remove(child)
 
     def logs(self, characters: int = 3000) -> list[tuple[str, str]]:
         found = [(f"log of {child.log.name}", child.text()[-characters:]) for child in self.children]

@@ -54,10 +54,14 @@ class Stack:
     def start_servers(self) -> None:
         """Both demo MCP servers, with token check, ledger and fault switch."""
         for name in SETS:
-            arguments = ["-m", f"tooling.demo.{name}", "--transport", "streamable-http"]
-            arguments += ["--port", str(self.ports[name]), "--ledger", str(self.folder / f"{name}.ledger")]
-            arguments += ["--token-env", f"{name.upper()}_MCP_TOKEN", "--faults"]
-            self.processes.python(name, *arguments, env=self.env)
+            self.launch_server(name)
+
+    def launch_server(self, name: str) -> Child:
+        """Start the MCP server ``name`` and go on."""
+        arguments = ["-m", f"tooling.demo.{name}", "--transport", "streamable-http"]
+        arguments += ["--port", str(self.ports[name]), "--ledger", str(self.folder / f"{name}.ledger")]
+        arguments += ["--token-env", f"{name.upper()}_MCP_TOKEN", "--faults"]
+        return self.processes.python(name, *arguments, env=self.env)
 
     def start_model(self) -> None:
         """The bundled offline model, as ``make demo`` starts it."""
@@ -87,18 +91,26 @@ class Stack:
         return folder
 
     def serve(self, *arguments: str) -> Child:
-        web = self.processes.manage("serve", "--port", str(self.ports["web"]), *arguments, env=self.env)
+        web = self.launch_web(*arguments)
         web.wait_for_url(f"{self.base}/readyz")
         return web
 
+    def launch_web(self, *arguments: str, port: int = 0) -> Child:
+        """Start a web process, on a port of its own if one is given, and go on."""
+        return self.processes.manage("serve", "--port", str(port or self.ports["web"]), *arguments, env=self.env)
+
     def start_worker(self, **more: str) -> Child:
         """A Celery worker as in production; ``more`` is added to its environment."""
-        name = f"w{len(self.workers)}@{uuid.uuid4().hex[:8]}"
-        arguments = ["-m", "celery", "-A", "agentplatform", "worker", "--pool", "threads", "-c", "50", "-n", name]
-        worker = self.processes.python("worker", *arguments, "--loglevel", "INFO", env=self.env | more)
+        worker = self.launch_worker(**more)
         self.workers.append(worker)
         wait_until(lambda: " ready." in worker.text(), timeout=40, what="the worker to be ready")
         return worker
+
+    def launch_worker(self, **more: str) -> Child:
+        """Start a Celery worker and go on; ``stop_workers`` does not know it."""
+        name = f"worker@{uuid.uuid4().hex[:8]}"
+        arguments = ["-m", "celery", "-A", "agentplatform", "worker", "--pool", "threads", "-c", "50", "-n", name]
+        return self.processes.python("worker", *arguments, "--loglevel", "INFO", env=self.env | more)
 
     def stop_workers(self) -> None:
         """End every worker, so that the next one is the only one."""
