@@ -67,11 +67,12 @@ def _record(claim: executing.Claim, outcome: Outcome) -> None:
             written(partial(executing.record_answer, claim, outcome))
             failpoints.hit("recorded")
             accounting.settle(claim.attempt_id)
-            failpoints.hit("accounted")
         case NotSent():
             written(partial(executing.record_not_sent, claim, outcome))
+            failpoints.hit("not_sent")
         case NoAnswer():
             written(partial(executing.record_no_answer, claim, outcome))
+            failpoints.hit("unknown")
 
 
 def _changes_nothing(attempt_id: int) -> bool:
@@ -100,14 +101,16 @@ def prevalidate(transaction_id: UUID | str, *, gateway: ToolGateway | None = Non
     validation = validating.claim_validation(UUID(str(transaction_id)))
     if validation is None:
         return
-    failpoints.hit("claimed")
+    failpoints.hit("validator_claimed")
     outcome: Outcome = NotSent(validation.failure)
     if validation.call is not None:
         with kept_alive(partial(validating.renew, validation)):
             outcome = _call_again(gateway or _gateway(), validation.call, repeats=REPEATS)
+    failpoints.hit("validator_answered")
     verdict, answer, error = _read_validator(validation, outcome)
     judgement = _judge(validation, verdict)
     validating.record_verdict(validation, judgement, answer=answer, error=error)
+    failpoints.hit("verdict_recorded")
 
 
 def reconcile(transaction_id: UUID | str, *, gateway: ToolGateway | None = None) -> None:

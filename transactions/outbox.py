@@ -19,6 +19,8 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction as database
 
+from transactions import failpoints
+
 log = logging.getLogger(__name__)
 
 Work = Literal["turns", "prevalidate", "execute"]
@@ -129,6 +131,7 @@ def _celery() -> object:
 
 
 def _send_task(name: str, row_id: str) -> None:
+    failpoints.hit("wake_up_publishing")
     _celery().send_task(name, args=[row_id], ignore_result=True, retry=False)  # type: ignore[attr-defined]  # celery has no types
 
 

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 from django.db.models import Q, QuerySet
 
-from transactions import outbox
+from transactions import failpoints, outbox
 from transactions.core.statuses import BUSY, OCCUPYING, AttemptStatus, Status
 from transactions.models import Attempt, Conversation, Transaction, Turn
 from transactions.outbox import Work
@@ -52,7 +52,7 @@ def sweep() -> int:
     for piece in pieces:
         _run(piece)
     for work, key in works:
-        outbox.run_here(work, key)
+        _run(partial(outbox.run_here, work, key))
     return len(pieces) + len(works)
 
 
@@ -72,6 +72,7 @@ def loop(stop: threading.Event) -> None:
 
 def _run(piece: Callable[[], object]) -> None:
     try:
+        failpoints.hit("sweep_found")
         piece()
     except Exception:
         log.exception("due work failed; it is found again")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from uuid import UUID
 
 from django.db import close_old_connections, connection
 
+from tooling.specs import JSON, ProfileSpec
 from transactions import failpoints, llm
 from transactions.core.errors import ConfirmationClosed, LeaseLost, StaleTransaction
 from transactions.core.precedence import (
@@ -20,7 +22,7 @@ from transactions.core.precedence import (
     decide,
 )
 from transactions.leases import kept_alive
-from transactions.llm import LanguageModel, language_model
+from transactions.llm import Completion, LanguageModel, Unavailable, language_model
 from transactions.models import Turn
 from transactions.readings import Reader, Situation, situation_of
 from transactions.responses import apply
@@ -30,6 +32,26 @@ from transactions.services.turning import Handling
 log = logging.getLogger(__name__)
 
 STALE_LIMIT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Attended:
+    """The language model, and the lease of the turns kept alive while it is asked: not while anything else hangs."""
+
+    model: LanguageModel
+    handling: Handling
+
+    def complete(
+        self,
+        component: str,
+        payload: Mapping[str, JSON],
+        schema: Mapping[str, JSON],
+        *,
+        profiles: Mapping[str, ProfileSpec],
+    ) -> Completion | Unavailable:
+        turning.renew(self.handling)
+        with kept_alive(partial(turning.renew, self.handling)):
+            return self.model.complete(component, payload, schema, profiles=profiles)
 
 
 def warm_up() -> None:
@@ -44,8 +66,8 @@ def run_turns(conversation_id: UUID | str, *, model: LanguageModel | None = None
     key = UUID(str(conversation_id))
     while handling := turning.claim_turns(key):
         try:
-            with kept_alive(partial(turning.renew, handling)):
-                handled = _run_all(handling, model or language_model())
+            failpoints.hit("turn_claimed")
+            handled = _run_all(handling, _Attended(model or language_model(), handling))
         except LeaseLost:
             return
         finally:
@@ -83,6 +105,7 @@ def _handle(handling: Handling, turn: Turn, model: LanguageModel) -> None:
             apply(decision, handling=handling, situation=situation, reader=reader)
         except (StaleTransaction, ConfirmationClosed):
             continue
+        failpoints.hit("turn_applied")
         return
     raise StaleTransaction(f"{turn} was overtaken {STALE_LIMIT} times")
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from django.db.transaction import atomic
+from django.db.transaction import atomic, on_commit
 
 from tooling.cleaning import clean_json
+from transactions import failpoints
 from transactions.core.outcomes import (
     ItemOutcome,
     Ledger,
@@ -50,6 +52,7 @@ def settle(attempt_id: int) -> bool:
     attempt = Attempt.objects.select_related("transaction").get(pk=attempt_id)
     if attempt.status != AttemptStatus.ANSWERED or attempt.accounted_at is not None:
         return False
+    on_commit(partial(failpoints.hit, "accounted"))
     transaction = attempt.transaction
     rules = rules_of(transaction)
     ledger, normalised = _read(attempt, rules)

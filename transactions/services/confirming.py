@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.db.transaction import on_commit
 
+from transactions import failpoints
 from transactions.core import reply
 from transactions.core.confirmation import without_left_out
 from transactions.core.errors import ConfirmationClosed
@@ -212,6 +215,7 @@ def confirm(
     transaction = confirmation.transaction
     _answer(conversation, confirmation, ConfirmationStatus.CONFIRMED, rule=rule, by=by, turn=turn)
     move(conversation, transaction, Status.EXECUTING, rule=rule, turn=turn, actor="user")
+    on_commit(partial(failpoints.hit, "confirmation_stored"))
     executing.authorise(conversation, transaction, confirmation.digest, turn=turn)
 
 

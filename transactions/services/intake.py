@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 from uuid import UUID
 
-from django.db.transaction import atomic
+from django.db.transaction import atomic, on_commit
 
-from transactions import outbox
+from transactions import failpoints, outbox
 from transactions.core.confirmation import Invalid, Plain, Subset, choose
 from transactions.core.errors import ConfirmationClosed, InvalidItems
 from transactions.core.statuses import ConfirmationStatus, Rule, Status
@@ -36,6 +37,7 @@ def receive_message(conversation_id: UUID, *, client_message_id: str, text: str,
     turn = _store(conversation, client_message_id, seq=event.seq or 0, text=text, seen_seq=seen_seq)
     event.turn = turn
     event.save(update_fields=["turn"])
+    on_commit(partial(failpoints.hit, "message_stored"))
     outbox.wake("turns", conversation.pk)
     return Received(seq=turn.seq, duplicate=False)
 
