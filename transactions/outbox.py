@@ -23,21 +23,29 @@ from transactions import failpoints
 
 log = logging.getLogger(__name__)
 
-Work = Literal["turns", "prevalidate", "execute"]
+Work = Literal["turns", "readings", "prevalidate", "execute", "reconcile"]
+Pool = Literal["turns", "readings", "calls", "publisher"]
 
-TASKS: dict[Work, str] = {"prevalidate": "transactions.prevalidate", "execute": "transactions.execute"}
+TASKS: dict[Work, str] = {
+    "prevalidate": "transactions.prevalidate",
+    "execute": "transactions.execute",
+    "reconcile": "transactions.reconcile",
+}
 """Work that Celery workers do, by the name of the task: a name, so that services need not import tasks."""
 
 RUNNERS: dict[Work, str] = {
     "turns": "transactions.turns:run_turns",
+    "readings": "transactions.turns:run_turns",
     "prevalidate": "transactions.execution:prevalidate",
     "execute": "transactions.execution:execute",
+    "reconcile": "transactions.execution:reconcile",
 }
 """The functions that do the work in this process; looked up late, because they call services."""
 
 _PUSH_SECONDS = 1.0
 _server_loop: asyncio.AbstractEventLoop | None = None
-_pools: dict[str, ThreadPoolExecutor] = {}
+_pools: dict[Pool, ThreadPoolExecutor] = {}
+_thread = threading.local()
 _lock = threading.Lock()
 _at_work: set[tuple[Work, str]] = set()
 
@@ -90,7 +98,7 @@ def run_here(work: Work, row_id: str) -> None:
             return
         _at_work.add((work, row_id))
     try:
-        _executor("turns" if work == "turns" else "calls").submit(_work, work, row_id)
+        _executor(work if work == "turns" or work == "readings" else "calls").submit(_work, work, row_id)
     except RuntimeError:  # shutting down; the next process finds the work
         _at_work.discard((work, row_id))
 
@@ -98,6 +106,14 @@ def run_here(work: Work, row_id: str) -> None:
 def _work(work: Work, row_id: str) -> None:
     _at_work.discard((work, row_id))
     _guarded(lambda: runner(work)(row_id))
+
+
+def is_for_short_work() -> bool:
+    """Whether this thread belongs to the pool of turns that ask no model: nobody may be kept waiting in it.
+
+    A turn that does ask one goes on in the pool of "readings", so that models that do not answer keep no yes waiting.
+    """
+    return getattr(_thread, "pool", "") == "turns"
 
 
 def runner(work: Work) -> Callable[[str], object]:
@@ -135,11 +151,14 @@ def _send_task(name: str, row_id: str) -> None:
     _celery().send_task(name, args=[row_id], ignore_result=True, retry=False)  # type: ignore[attr-defined]  # celery has no types
 
 
-def _executor(kind: Literal["turns", "calls", "publisher"]) -> ThreadPoolExecutor:
-    """One bounded pool per kind, so that slow tools never keep a turn waiting."""
+def _executor(kind: Pool) -> ThreadPoolExecutor:
+    """One bounded pool per kind, so that slow tools and slow models never keep a turn waiting that needs neither."""
+    sizes = {"publisher": 2, "turns": settings.DB_THREADS}
     with _lock:
         if kind not in _pools:
-            _pools[kind] = ThreadPoolExecutor(2 if kind == "publisher" else settings.WORK_THREADS, kind)
+            _pools[kind] = ThreadPoolExecutor(
+                sizes.get(kind, settings.WORK_THREADS), kind, initializer=setattr, initargs=(_thread, "pool", kind)
+            )
         return _pools[kind]
 
 

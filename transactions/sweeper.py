@@ -98,6 +98,9 @@ def _with_calls(now: datetime) -> Iterator[tuple[Work, str]]:
     validations = Transaction.objects.filter(is_free, status=Status.PRE_VALIDATING).order_by("created_at")
     for transaction_id in validations.values_list("pk", flat=True)[:BATCH]:
         yield "prevalidate", str(transaction_id)
+    unknown = Transaction.objects.filter(is_free, status=Status.VERIFYING, verify_due_at__lte=now)
+    for transaction_id in unknown.order_by("verify_due_at").values_list("pk", flat=True)[:BATCH]:
+        yield "reconcile", str(transaction_id)
     ready = Attempt.objects.filter(is_free, status=AttemptStatus.READY, due_at__lte=now)
     for key in _keys(ready.filter(claims__lt=executing.CLAIM_LIMIT)):
         yield "execute", str(key)

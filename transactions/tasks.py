@@ -23,6 +23,11 @@ def execute(attempt_id: str) -> None:
     execution.execute(attempt_id)
 
 
+@shared_task(name="transactions.reconcile", max_retries=0)
+def reconcile(transaction_id: str) -> None:
+    execution.reconcile(transaction_id)
+
+
 @shared_task(name="transactions.sweep", max_retries=0)
 def sweep() -> None:
     sweeper.sweep()

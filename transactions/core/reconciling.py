@@ -46,10 +46,7 @@ def settled_by(unknown: Sequence[ConfirmedItem], rows: Sequence[JSON] | None) ->
     """
     if not rows or not unknown:
         return ()
-    if unknown[0].key == WHOLE_CALL:
-        outcomes = _of_the_whole(unknown[0], rows)
-    else:
-        outcomes = account(unknown, rows).outcomes
+    outcomes = _of_the_whole(unknown[0], rows) if unknown[0].key == WHOLE_CALL else account(unknown, rows).outcomes
     return tuple(_reconciled(outcome) for outcome in outcomes if outcome.status in _VERDICTS)
 
 

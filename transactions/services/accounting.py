@@ -56,7 +56,7 @@ def settle(attempt_id: int) -> bool:
     transaction = attempt.transaction
     rules = rules_of(transaction)
     ledger, normalised = _read(attempt, rules)
-    written = _write_items(transaction, ledger)
+    written = write_items(transaction, ledger)
     _write_unconfirmed(transaction, ledger.unconfirmed)
     Attempt.objects.filter(pk=attempt.pk).update(
         accounted_at=database_now(),
@@ -89,7 +89,7 @@ def _read(attempt: Attempt, rules: Rules) -> tuple[Ledger, dict[str, Any]]:
     return ledger, normalised
 
 
-def _write_items(transaction: Transaction, ledger: Ledger) -> _Written:
+def write_items(transaction: Transaction, ledger: Ledger) -> _Written:
     """Move every item that is still open; say where the answer contradicts an outcome that is final."""
     held = {item.key: item for item in transaction.items.filter(unconfirmed=False)}
     written = _Written()

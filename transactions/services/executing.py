@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -77,18 +78,20 @@ def claim(attempt_id: int) -> Claim | None:
 
 
 def renew(claim: Claim) -> None:
-    """Keep the lease while the call runs."""
+    """Keep the lease while the call runs, or a workflow's nodes before it do."""
     until = database_now() + timedelta(seconds=settings.LEASE_SECONDS)
-    Attempt.objects.filter(pk=claim.attempt_id, lease=claim.lease, status=AttemptStatus.SENT).update(leased_until=until)
+    at_work = [AttemptStatus.READY, AttemptStatus.SENT]
+    Attempt.objects.filter(pk=claim.attempt_id, lease=claim.lease, status__in=at_work).update(leased_until=until)
 
 
 @atomic
-def gate(claim: Claim) -> Call | None:
+def gate(claim: Claim, arguments: Mapping[str, Any] | None = None) -> Call | None:
     """READY → SENT, committed before a byte leaves; None where the call must not be made (runtime.md §9.2).
 
-    Raises LeaseLost where another worker took over.
+    ``arguments``: what a workflow made of the confirmed ones; None: those themselves. Raises LeaseLost where another
+    worker took over.
     """
-    conversation, attempt = _held(claim)
+    conversation, attempt = held(claim)
     if attempt.status != AttemptStatus.READY:
         raise LeaseLost(f"{attempt} is {attempt.status} already")
     transaction = attempt.transaction
@@ -97,6 +100,8 @@ def gate(claim: Claim) -> Call | None:
         fail_unsent(conversation, attempt, refusal)
         return None
     call = _same_call(transaction, rules) if attempt.is_resend else _call(conversation, transaction, rules, attempt)
+    if arguments is not None:
+        call = replace(call, arguments=dict(arguments))
     now = database_now()
     Attempt.objects.filter(pk=attempt.pk).update(
         status=AttemptStatus.SENT,
@@ -128,7 +133,7 @@ def _refusal(conversation: Conversation, attempt: Attempt, rules: Rules) -> Reas
     return None
 
 
-def _held(claim: Claim) -> tuple[Conversation, Attempt]:
+def held(claim: Claim) -> tuple[Conversation, Attempt]:
     conversation = hold(claim.conversation_id)
     attempt = Attempt.objects.select_related("transaction").filter(pk=claim.attempt_id, lease=claim.lease).first()
     if attempt is None:
@@ -196,11 +201,16 @@ def record_not_sent(claim: Claim, outcome: NotSent) -> None:
 
     Written twice, or after the attempt was given up, it changes nothing.
     """
-    conversation, attempt = _held(claim)
+    conversation, attempt = held(claim)
     if attempt.status != AttemptStatus.SENT:
         return
     transaction = attempt.transaction
-    move_attempt(attempt, AttemptStatus.NOT_SENT, failure=outcome.reason, accounted_at=database_now())
+    now = database_now()
+    fields: dict[str, Any] = {"failure": outcome.reason, "accounted_at": now}
+    if outcome.raw is None:
+        move_attempt(attempt, AttemptStatus.NOT_SENT, **fields)
+    else:  # it did arrive, and the answer says that nothing ran
+        move_attempt(attempt, AttemptStatus.ANSWERED, raw_answer=outcome.raw, answered_at=now, **fields)
     data = {"attempt": attempt.number, "reason": outcome.reason}
     record(conversation, "attempt.not_sent", data, transaction=transaction, is_public=False)
     if attempt.is_resend:
@@ -218,7 +228,7 @@ def record_not_sent(claim: Claim, outcome: NotSent) -> None:
 @atomic
 def record_no_answer(claim: Claim, outcome: NoAnswer) -> None:
     """Sent and no answer: every item in flight is UNKNOWN and nothing is sent again (runtime.md §9.4)."""
-    conversation, attempt = _held(claim)
+    conversation, attempt = held(claim)
     if attempt.status != AttemptStatus.SENT:
         return
     transaction = attempt.transaction
@@ -233,14 +243,14 @@ def record_no_answer(claim: Claim, outcome: NoAnswer) -> None:
         _end_unexecuted(conversation, transaction, ReasonCode.TOOL_FAILED)
         return
     if not transaction.items.exclude(status=ItemStatus.EXCLUDED).exists():
-        _name_implicit_item(transaction)
+        name_implicit_item(transaction)
     transaction.items.filter(status=ItemStatus.IN_FLIGHT).update(
         status=ItemStatus.UNKNOWN, verdict_source=VerdictSource.UNREPORTED, rule="runtime.md §9.4"
     )
     verify(conversation, transaction)
 
 
-def _name_implicit_item(transaction: Transaction) -> None:
+def name_implicit_item(transaction: Transaction) -> None:
     """Give a transaction whose set nobody named the one item that is unknown now, so that none goes unmentioned."""
     rules = rules_of(transaction)
     Item.objects.create(
@@ -257,14 +267,23 @@ def _move_attempt_done(attempt: Attempt) -> None:
     Attempt.objects.filter(pk=attempt.pk).update(accounted_at=database_now())
 
 
-def fail_unsent(conversation: Conversation, attempt: Attempt, reason_code: ReasonCode) -> None:
+def fail_unsent(
+    conversation: Conversation,
+    attempt: Attempt,
+    reason_code: ReasonCode,
+    *,
+    reason: str = "",
+    **evidence: Any,
+) -> None:
     """READY → NOT_SENT for good: the items were not executed and the transaction FAILED with ``reason_code``.
 
-    A resend that is not sent leaves the items as unknown as they were.
+    ``reason``: in a tool's words. ``evidence``: columns of the attempt that say more. A resend that is not sent
+    leaves the items as unknown as they were.
     """
-    move_attempt(attempt, AttemptStatus.NOT_SENT, failure=str(reason_code), accounted_at=database_now())
+    evidence = {"failure": str(reason_code), **evidence}
+    move_attempt(attempt, AttemptStatus.NOT_SENT, accounted_at=database_now(), **evidence)
     if not attempt.is_resend:
-        _end_unexecuted(conversation, attempt.transaction, reason_code)
+        _end_unexecuted(conversation, attempt.transaction, reason_code, reason=reason)
 
 
 def _end_unexecuted(
