@@ -13,7 +13,7 @@ from tooling.specs import Definitions
 from transactions import execution, turns
 from transactions.core.statuses import AttemptStatus, ConfirmationStatus, Status
 from transactions.models import Attempt, Channel, Confirmation, Event, Transaction, Turn
-from transactions.services import ending, intake
+from transactions.services import ending, intake, verifying
 from transactions.services.conversations import open_conversation
 from transactions.services.intake import Received
 
@@ -83,6 +83,21 @@ class World:
         for attempt in Attempt.objects.filter(status=AttemptStatus.READY):
             execution.execute(attempt.pk, gateway=self.gateway)
         self.think()
+
+    def verify(self) -> None:
+        """Take the next step about an unknown outcome, without waiting until it is due."""
+        for transaction in Transaction.objects.exclude(verify_due_at=None):
+            Transaction.objects.filter(pk=transaction.pk).update(verify_due_at=transaction.created_at)
+            execution.reconcile(transaction.pk, gateway=self.gateway)
+        self.think()
+
+    def abandon_verifying(self) -> None:
+        """Claim the next step about an unknown outcome, and end before anything comes of it."""
+        for transaction in Transaction.objects.exclude(verify_due_at=None):
+            rows = Transaction.objects.filter(pk=transaction.pk)
+            rows.update(verify_due_at=transaction.created_at)
+            verifying.claim(transaction.pk)
+            rows.update(leased_until=transaction.created_at)
 
     def work(self) -> None:
         """Be the worker until nothing is due."""
