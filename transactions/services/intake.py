@@ -33,10 +33,9 @@ def receive_message(conversation_id: UUID, *, client_message_id: str, text: str,
     conversation = hold(conversation_id)
     if known := _known(conversation, client_message_id):
         return known
-    event = record(conversation, "user.message", {"text": text, "client_message_id": client_message_id}, actor="user")
-    turn = _store(conversation, client_message_id, seq=event.seq or 0, text=text, seen_seq=seen_seq)
-    event.turn = turn
-    event.save(update_fields=["turn"])
+    turn = _store(conversation, client_message_id, seq=conversation.last_seq + 1, text=text, seen_seq=seen_seq)
+    data = {"text": text, "client_message_id": client_message_id}
+    record(conversation, "user.message", data, actor="user", turn=turn)
     on_commit(partial(failpoints.hit, "message_stored"))
     outbox.wake("turns", conversation.pk)
     return Received(seq=turn.seq, duplicate=False)

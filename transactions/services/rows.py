@@ -12,6 +12,7 @@ from django.db.models import F
 
 from tooling.cleaning import clean_json
 from transactions import outbox
+from transactions.core import evidence
 from transactions.core.errors import StaleTransaction
 from transactions.core.statuses import Rule, Status, check_move, is_final
 from transactions.models import Conversation, Event, Transaction, TransactionQuerySet, Turn
@@ -38,13 +39,6 @@ def hold(conversation_id: UUID) -> Conversation:
     return Conversation.objects.select_related("channel").get(pk=conversation_id)
 
 
-def next_seq(conversation: Conversation) -> int:
-    """The next number of the conversation's gap-free event sequence; the row must be held."""
-    conversation.last_seq += 1
-    Conversation.objects.filter(pk=conversation.pk).update(last_seq=conversation.last_seq)
-    return conversation.last_seq
-
-
 def record(
     conversation: Conversation,
     kind: str,
@@ -57,12 +51,16 @@ def record(
     is_public: bool = True,
     model_calls: Sequence[Mapping[str, Any]] = (),
 ) -> Event:
-    """Append one event; a public one gets the next seq and a hint to the sockets."""
-    event = Event.objects.create(
+    """Append one event to the conversation, whose row must be held; a public one gets the next seq and a hint.
+
+    Every event is bound to the one before it and is never changed afterwards.
+    """
+    event = Event(
         conversation=conversation,
         transaction=transaction,
         turn=turn,
-        seq=next_seq(conversation) if is_public else None,
+        seq=conversation.last_seq + 1 if is_public else None,
+        number=conversation.chain_length + 1,
         kind=kind,
         rule=str(rule),
         actor=actor,
@@ -70,9 +68,42 @@ def record(
         model_calls=list(model_calls),
         at=database_now(),
     )
+    event.hash = evidence.link(conversation.chain_head, entry_of(event).content())
+    _lengthen(conversation, event)
+    event.save(force_insert=True)
     if is_public:
         outbox.push(conversation.pk)
     return event
+
+
+def _lengthen(conversation: Conversation, event: Event) -> None:
+    """Write the new ends of the conversation's two sequences: of what the user sees, and of the evidence."""
+    seq = conversation.last_seq if event.seq is None else event.seq
+    ends = {"last_seq": seq, "chain_length": event.number, "chain_head": event.hash}
+    as_read = Conversation.objects.filter(pk=conversation.pk, chain_length=conversation.chain_length)
+    if not as_read.update(**ends):
+        raise StaleTransaction(f"conversation {conversation.pk} went on since it was read; hold it and decide again")
+    for name, value in ends.items():
+        setattr(conversation, name, value)
+
+
+def entry_of(event: Event) -> evidence.Entry:
+    """The event as its chain of evidence sees it."""
+    return evidence.Entry(
+        id=event.pk or 0,
+        conversation=str(event.conversation_id),
+        number=event.number,
+        hash=event.hash,
+        seq=event.seq,
+        kind=event.kind,
+        rule=event.rule,
+        actor=event.actor,
+        transaction=str(event.transaction_id) if event.transaction_id else None,
+        turn=str(event.turn_id) if event.turn_id else None,
+        data=event.data,
+        model_calls=event.model_calls,
+        at=event.at,
+    )
 
 
 def _as_read(transaction: Transaction) -> TransactionQuerySet:
