@@ -50,12 +50,19 @@ _KINDS: Mapping[str, ReplyKind] = {
 
 
 def digest(
-    *, tool: str, server: str, arguments: Mapping[str, JSON], items: Sequence[Mapping[str, JSON]], release: int
+    *,
+    tool: str,
+    server: str,
+    arguments: Mapping[str, JSON],
+    items: Sequence[Mapping[str, JSON]],
+    release: int,
+    workflow: str = "",
 ) -> str:
     """What a confirmation binds, as "sha256:…" (runtime.md §8).
 
     Equal for equal JSON, also after a database has kept it: the order of keys and of items, and whether a whole
-    number came as 14 or 14.0, make no difference.
+    number came as 14 or 14.0, make no difference. Where a workflow runs the tool, ``workflow`` names it with its
+    version, and ``arguments`` are what the workflow starts from: what its own nodes add is not known yet.
     """
     bound = {
         "tool": tool,
@@ -64,6 +71,8 @@ def digest(
         "items": sorted(_text(_canonical(item)) for item in items),
         "release": release,
     }
+    if workflow:
+        bound["workflow"] = workflow
     return "sha256:" + hashlib.sha256(_text(bound).encode("utf-8", "surrogatepass")).hexdigest()
 
 

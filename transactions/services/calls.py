@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tooling import catalog
-from tooling.specs import Definitions, PolicySpec, ToolSpec
+from tooling.specs import Definitions, ExecutionMode, PolicySpec, ToolSpec, WorkflowSpec
 from transactions.core.confirmation import digest
 from transactions.core.outcomes import ConfirmedItem
 from transactions.core.prevalidation import JudgedItem, sendable_arguments
 from transactions.core.statuses import ItemStatus
+from transactions.core.workflows import workflow_of
 from transactions.models import Conversation, Item, Transaction
 
 
@@ -86,7 +87,20 @@ def digest_of(conversation: Conversation, transaction: Transaction, rules: Rules
         arguments=action_arguments(conversation, transaction, rules),
         items=items,
         release=transaction.release,
+        workflow=f"{workflow.name} v{workflow.version}" if (workflow := workflow_for(rules)) else "",
     )
+
+
+def workflow_for(rules: Rules) -> WorkflowSpec | None:
+    """The workflow that runs the tool; None where it is called directly.
+
+    A workflow that is not in the release is one without a node: it never reaches the tool.
+    """
+    execution = rules.policy.execution
+    if execution.mode is not ExecutionMode.WORKFLOW:
+        return None
+    found = workflow_of(execution, rules.definitions.workflows)
+    return found or WorkflowSpec(execution.workflow, execution.version or 0, start="")
 
 
 IMPLICIT = "*"

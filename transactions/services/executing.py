@@ -16,6 +16,7 @@ from tooling import catalog
 from tooling.gateway import Answered, Call, NoAnswer, NotSent
 from tooling.specs import OperationType
 from transactions import outbox
+from transactions.core import evidence
 from transactions.core.errors import LeaseLost
 from transactions.core.statuses import (
     AttemptStatus,
@@ -102,20 +103,16 @@ def gate(claim: Claim, arguments: Mapping[str, Any] | None = None) -> Call | Non
     call = _same_call(transaction, rules) if attempt.is_resend else _call(conversation, transaction, rules, attempt)
     if arguments is not None:
         call = replace(call, arguments=dict(arguments))
+    request = {"tool": call.tool, "server": call.server.name, "arguments": call.arguments, "_meta": call.meta}
     now = database_now()
     Attempt.objects.filter(pk=attempt.pk).update(
         status=AttemptStatus.SENT,
         sent_at=now,
         leased_until=now + timedelta(seconds=settings.LEASE_SECONDS),
-        request={
-            "tool": call.tool,
-            "server": call.server.name,
-            "arguments": call.arguments,
-            "_meta": call.meta,
-        },
+        request=request,
     )
     transaction.items.filter(status=ItemStatus.PENDING).update(status=ItemStatus.IN_FLIGHT)
-    data = {"attempt": attempt.number}
+    data = {"attempt": attempt.number, evidence.REQUEST: evidence.fingerprint(request)}
     record(conversation, "attempt.sent", data, transaction=transaction, is_public=False)
     return call
 
@@ -180,11 +177,10 @@ def _first_request(transaction: Transaction) -> dict[str, Any]:
 
 @atomic
 def record_answer(claim: Claim, answer: Answered) -> None:
-    """Commit the raw answer before anything reads it; a late one beats UNKNOWN (runtime.md §9.2, §2)."""
-    hold(claim.conversation_id)
-    open_or_unknown = Attempt.objects.filter(
-        pk=claim.attempt_id, status__in=[AttemptStatus.SENT, AttemptStatus.UNKNOWN], accounted_at=None
-    )
+    """Commit the raw answer before anything reads it; a late one beats UNKNOWN (runtime.md §9.2, §2).
+
+    Its fingerprint goes into the chain of evidence in the same commit.
+    """
     raw = {
         "answer": answer.raw,
         "structured": answer.structured,
@@ -192,7 +188,24 @@ def record_answer(claim: Claim, answer: Answered) -> None:
         "is_error": answer.is_error,
         "schema_error": answer.schema_error,
     }
-    open_or_unknown.update(status=AttemptStatus.ANSWERED, raw_answer=raw, answered_at=database_now())
+    seen = _raw_answer_seen(raw)
+    conversation = hold(claim.conversation_id)
+    unanswered = Attempt.objects.filter(
+        pk=claim.attempt_id,
+        status__in=[AttemptStatus.SENT, AttemptStatus.UNKNOWN],
+        accounted_at=None,
+        raw_answer__isnull=True,
+    )
+    if not unanswered.update(status=AttemptStatus.ANSWERED, raw_answer=raw, answered_at=database_now()):
+        return
+    attempt = Attempt.objects.select_related("transaction").defer("raw_answer").get(pk=claim.attempt_id)
+    data = {"attempt": attempt.number, **seen}
+    record(conversation, "attempt.answered", data, transaction=attempt.transaction, is_public=False)
+
+
+def _raw_answer_seen(raw: Any) -> dict[str, str]:
+    """What an event says about a raw answer that is kept beside it."""
+    return {} if raw is None else {evidence.RAW_ANSWER: evidence.fingerprint(raw)}
 
 
 @atomic
@@ -211,7 +224,7 @@ def record_not_sent(claim: Claim, outcome: NotSent) -> None:
         move_attempt(attempt, AttemptStatus.NOT_SENT, **fields)
     else:  # it did arrive, and the answer says that nothing ran
         move_attempt(attempt, AttemptStatus.ANSWERED, raw_answer=outcome.raw, answered_at=now, **fields)
-    data = {"attempt": attempt.number, "reason": outcome.reason}
+    data = {"attempt": attempt.number, "reason": outcome.reason, **_raw_answer_seen(outcome.raw)}
     record(conversation, "attempt.not_sent", data, transaction=transaction, is_public=False)
     if attempt.is_resend:
         # It says nothing about the first call; what became of that is asked again when it is due.
@@ -233,7 +246,7 @@ def record_no_answer(claim: Claim, outcome: NoAnswer) -> None:
         return
     transaction = attempt.transaction
     move_attempt(attempt, AttemptStatus.UNKNOWN, failure=outcome.reason, raw_answer=outcome.raw)
-    data = {"attempt": attempt.number, "reason": outcome.reason}
+    data = {"attempt": attempt.number, "reason": outcome.reason, **_raw_answer_seen(outcome.raw)}
     record(conversation, "attempt.unknown", data, transaction=transaction, is_public=False)
     if attempt.is_resend:
         return
