@@ -37,10 +37,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class NotSent:
-    """Proof that the tool did not run. ``again`` is false where the next try would end the same (-32601, -32602)."""
+    """Proof that the tool did not run. ``again`` is false where the next try would end the same (-32601, -32602).
+
+    ``raw`` is the JSON-RPC error with which a server that did get the call says so; None: none came.
+    """
 
     reason: str
     again: bool = True
+    raw: JSON = None
 
 
 @dataclass(frozen=True, slots=True)

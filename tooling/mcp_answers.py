@@ -56,7 +56,7 @@ def outcome_of(mark: Mark, trouble: str = "") -> Outcome:
     reply = reply_in(mark)
     code = _error_code(reply)
     if code in NOTHING_RAN:
-        return NotSent(f"the server refused the call: {_error_text(reply)}", again=False)
+        return NotSent(f"the server refused the call: {_error_text(reply)}", again=False, raw=clean_json(reply))
     if mark.status in REFUSED_STATUSES:
         return NotSent(f"the server refused the call with HTTP {mark.status}")
     if mark.error and not mark.written:

@@ -140,6 +140,8 @@ class Hostile:
     behave: Behaviour = good
     sessions: bool = False
     output_schema: dict[str, Any] | None = None
+    tool: str = "do"
+    """The one that it lists; it answers calls of any."""
     posts: list[dict[str, Any]] = field(default_factory=list)
     port: int = field(default_factory=free_port)
     released: threading.Event = field(default_factory=threading.Event)
@@ -207,7 +209,7 @@ class Hostile:
                 body = json.dumps({"jsonrpc": "2.0", "id": exchange.id, "result": result}).encode()
                 exchange.raw(body, headers=f"mcp-session-id: {session}\r\n" if self.sessions else "")
             case "tools/list":
-                tool: dict[str, Any] = {"name": "do", "inputSchema": {"type": "object"}}
+                tool: dict[str, Any] = {"name": self.tool, "inputSchema": {"type": "object"}}
                 if self.output_schema is not None:
                     tool["outputSchema"] = self.output_schema
                 listed = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}

@@ -1,0 +1,119 @@
+"""What the tests of durability.jsonl share: its cases, worlds at the point where a case begins, several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+from django.db import connections
+from django.db.models import F
+
+from tests.loading import cases
+from tests.runtime import shop
+from tests.runtime.desk import ACTION, VALIDATOR
+from tests.runtime.staging import all_done, opens, validator_of
+from tests.runtime.world import World
+from transactions.models import Attempt, Conversation, Event, Transaction
+from transactions.services import executing
+from transactions.services.executing import Claim
+
+CASES: dict[str, dict[str, Any]] = {case["id"]: case for case in cases("durability")}
+LABELS = ["Música Mais", "Livros Falados", "Craque 10"]
+
+
+class Killed(BaseException):
+    """Ends a worker wherever it is; nothing of ours catches it."""
+
+
+# Where a case begins ------------------------------------------
+
+
+def asked(labels: Sequence[str] = LABELS, **policy: Any) -> World:
+    """The customer named ``labels``, and the validator is due."""
+    definitions = shop.with_validator(shop.shop(), ACTION, VALIDATOR)
+    world = World(shop.with_policy(definitions, ACTION, **policy))
+    world.gateway.answers(VALIDATOR, validator_of(list(labels)))
+    world.gateway.answers(ACTION, all_done)
+    opens(world, ACTION, {"subject": ", ".join(labels)})
+    return world
+
+
+def awaiting(labels: Sequence[str] = LABELS, **policy: Any) -> World:
+    """The confirmation about ``labels`` is open."""
+    world = asked(labels, **policy)
+    world.validate()
+    return world
+
+
+def confirmed(labels: Sequence[str] = LABELS, **policy: Any) -> World:
+    """``given`` of most cases: EXECUTING, confirmed, the attempt READY and no worker at it."""
+    world = awaiting(labels, **policy)
+    world.says("sim")
+    return world
+
+
+def sent(world: World) -> Claim:
+    """A worker claimed the attempt and passed the gate; what it does next is up to the test."""
+    claim = executing.claim(Attempt.objects.get(transaction=world.transaction, status="READY").pk)
+    assert claim is not None
+    assert executing.gate(claim) is not None
+    return claim
+
+
+def let_leases_run_out() -> None:
+    """As if every worker had ended a while ago."""
+    Attempt.objects.exclude(leased_until=None).update(leased_until=F("due_at"))
+    Transaction.objects.exclude(leased_until=None).update(leased_until=F("created_at"))
+    Conversation.objects.exclude(turns_leased_until=None).update(turns_leased_until=F("created_at"))
+
+
+# What became of it ------------------------------------------
+
+
+def item_statuses(world: World) -> set[str]:
+    return set(world.transaction.items.values_list("status", flat=True))
+
+
+def action_calls(world: World) -> int:
+    return len(world.gateway.calls_of(ACTION))
+
+
+def effects_per_item(world: World) -> int:
+    """How often the tool was told to do the same item, at most."""
+    keys = [key["key"] for call in world.gateway.calls_of(ACTION) for key in call.meta["agentplatform/item_keys"]]
+    return max(map(keys.count, keys), default=0)
+
+
+def moves_of(transaction: Transaction) -> list[str]:
+    """The statuses that the transaction went to, in order."""
+    moved = Event.objects.filter(transaction=transaction, kind="transaction.moved").order_by("id")
+    return [event.data["to"] for event in moved]
+
+
+def check(then: Mapping[str, Any], facts: Mapping[str, Callable[[], Any]]) -> None:
+    """Every key of ``then`` holds; one that ``facts`` does not know fails, so that no promise is passed over."""
+    for key, wanted in then.items():
+        assert key in facts, f"nobody looks at {key}"
+        assert facts[key]() == wanted, key
+
+
+# Several at once ------------------------------------------
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Start every call at the same moment, each in a thread with its own connection; results or errors, in order."""
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        barrier.wait(20)
+        try:
+            return call()
+        except Exception as error:
+            return error
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
