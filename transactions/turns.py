@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db import close_old_connections, connection
 
 from tooling.specs import JSON, ProfileSpec
-from transactions import failpoints, llm
-from transactions.core.errors import ConfirmationClosed, LeaseLost, StaleTransaction
+from transactions import failpoints, llm, outbox
+from transactions.core.errors import ConfirmationClosed, LeaseLost, ModelNeeded, StaleTransaction
 from transactions.core.precedence import (
     Decision,
     NeedExtraction,
@@ -36,9 +36,12 @@ STALE_LIMIT = 5
 
 @dataclass(frozen=True, slots=True)
 class _Attended:
-    """The language model, and the lease of the turns kept alive while it is asked: not while anything else hangs."""
+    """The language model, and the lease of the turns kept alive while it is asked: not while anything else hangs.
 
-    model: LanguageModel
+    Without a model it raises ModelNeeded: this thread may not wait for one.
+    """
+
+    model: LanguageModel | None
     handling: Handling
 
     def complete(
@@ -49,6 +52,8 @@ class _Attended:
         *,
         profiles: Mapping[str, ProfileSpec],
     ) -> Completion | Unavailable:
+        if self.model is None:
+            raise ModelNeeded(f"{component} is asked in another thread")
         turning.renew(self.handling)
         with kept_alive(partial(turning.renew, self.handling)):
             return self.model.complete(component, payload, schema, profiles=profiles)
@@ -60,14 +65,26 @@ def warm_up() -> None:
 
 
 def run_turns(conversation_id: UUID | str, *, model: LanguageModel | None = None) -> None:
-    """Handle every turn of the conversation that can be handled now; nobody else does so meanwhile."""
+    """Handle every turn of the conversation that can be handled now; nobody else does so meanwhile.
+
+    In a thread for short work, the first turn that needs a model and those behind it are handed to one for readings.
+    """
     if not connection.in_atomic_block:
         close_old_connections()
     key = UUID(str(conversation_id))
+    if model is None and not outbox.is_for_short_work():
+        model = language_model()
+    try:
+        _run_claimed(key, model)
+    except ModelNeeded:
+        outbox.run_here("readings", str(key))
+
+
+def _run_claimed(key: UUID, model: LanguageModel | None) -> None:
     while handling := turning.claim_turns(key):
         try:
             failpoints.hit("turn_claimed")
-            handled = _run_all(handling, _Attended(model or language_model(), handling))
+            handled = _run_all(handling, _Attended(model, handling))
         except LeaseLost:
             return
         finally:
@@ -87,6 +104,9 @@ def _run_all(handling: Handling, model: LanguageModel) -> int:
         try:
             _handle(handling, turn, model)
         except LeaseLost:
+            raise
+        except ModelNeeded:
+            turning.give_back(turn)
             raise
         except Exception:
             log.exception("%s of conversation %s failed and is tried again", turn, handling.conversation_id)

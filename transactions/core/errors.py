@@ -23,3 +23,7 @@ class InvalidItems(TransactionError):
 
 class LeaseLost(TransactionError):
     """The work was taken over by another worker; stop without writing."""
+
+
+class ModelNeeded(TransactionError):
+    """A turn cannot go on without a language model, and this thread may not wait for one; go on in another."""

@@ -78,6 +78,11 @@ def next_turn(handling: Handling) -> Turn | None:
     return turn
 
 
+def give_back(turn: Turn) -> None:
+    """Another thread goes on with ``turn``: having looked at it is not a try."""
+    Turn.objects.filter(pk=turn.pk, tries__gt=0).update(tries=F("tries") - 1)
+
+
 def hold_for(handling: Handling, turn: Turn) -> Conversation:
     """The conversation, locked, if the turn is still ours and unhandled; else LeaseLost."""
     conversation = hold(handling.conversation_id)
