@@ -20,6 +20,9 @@ from typing import Any
 START = ""
 """What stands before the first event of a chain."""
 
+REQUEST, RAW_ANSWER = "request_sha256", "raw_answer_sha256"
+"""Keys under which an event holds the fingerprint of what its attempt keeps beside the chain."""
+
 SEARCHED = 40
 """Up to so many rows that do not fit are compared with each other, to tell moved rows from changed ones."""
 

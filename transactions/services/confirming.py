@@ -134,7 +134,7 @@ def _open(
     expires_at = database_now() + timedelta(seconds=_seconds_to_answer(rules))
     transaction.confirmations.filter(status=ConfirmationStatus.OPEN).update(status=ConfirmationStatus.REPLACED)
     if transaction.status == Status.AWAITING_CONFIRMATION:
-        change(transaction, expires_at=expires_at)
+        change(transaction, expires_at=expires_at, warned_at=None)
     else:
         move(
             conversation,
@@ -143,6 +143,7 @@ def _open(
             rule=rule,
             turn=turn,
             expires_at=expires_at,
+            warned_at=None,
         )
     confirmation = Confirmation.objects.create(
         transaction=transaction,
@@ -160,6 +161,8 @@ def _open(
         requested_seq=conversation.last_seq + 1,
         expires_at=expires_at,
     )
+    opened = {"confirmation_id": str(confirmation.pk), "digest": confirmation.digest}
+    record(conversation, "confirmation.opened", opened, transaction=transaction, turn=turn, is_public=False)
     ask(conversation, confirmation, turn=turn, rule=rule)
 
 
