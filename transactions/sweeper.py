@@ -24,6 +24,7 @@ from transactions.outbox import Work
 from transactions.services import accounting, ending, executing
 from transactions.services.heartbeat import beat
 from transactions.services.rows import database_now
+from transactions.services.warning import soon_to_expire, warn_if_due
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +84,8 @@ def _on_rows(now: datetime) -> Iterator[Callable[[], object]]:
     expired = Transaction.objects.filter(status__in=waiting, expires_at__lte=now).order_by("expires_at")
     for conversation_id in expired.values_list("conversation_id", flat=True)[:BATCH]:
         yield partial(ending.expire_if_due, conversation_id)
+    for conversation_id in soon_to_expire(now).values_list("conversation_id", flat=True)[:BATCH]:
+        yield partial(warn_if_due, conversation_id)
     unaccounted = Attempt.objects.filter(accounted_at=None)
     abandoned = unaccounted.filter(leased_until__lte=now)
     for key in _keys(abandoned.filter(status=AttemptStatus.SENT)):

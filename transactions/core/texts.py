@@ -41,12 +41,12 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         ENGLISH: "{unknown} are being verified",
     },
     "verifying": {
-        PORTUGUESE: "Ainda não sei o resultado: está sendo verificado. Não vou repetir o pedido por conta própria.",
-        ENGLISH: "I do not know the result yet: it is being verified. I will not repeat the request by myself.",
+        PORTUGUESE: "Ainda não sei o resultado: está sendo verificado. Nada será executado duas vezes.",
+        ENGLISH: "I do not know the result yet: it is being verified. Nothing will be carried out twice.",
     },
     "verifying.rest": {
-        PORTUGUESE: "O resultado que falta será informado aqui quando for conhecido; nada será repetido sozinho.",
-        ENGLISH: "The missing result will be told here once it is known; nothing is repeated by itself.",
+        PORTUGUESE: "O resultado que falta será informado aqui quando for conhecido; nada será executado duas vezes.",
+        ENGLISH: "The missing result will be told here once it is known; nothing will be carried out twice.",
     },
     "found": {PORTUGUESE: "Encontrei isto:", ENGLISH: "Here is what I found:"},
     "found.many": {PORTUGUESE: "Encontrei {total} itens:", ENGLISH: "Here are the {total} items I found:"},
@@ -85,6 +85,30 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
     "abandoned": {
         PORTUGUESE: "Deixei a solicitação anterior de lado; nada foi feito.",
         ENGLISH: "I set the earlier request aside; nothing was done.",
+    },
+    "expires.confirmation": {
+        PORTUGUESE: "Ainda espero a sua resposta: o pedido de confirmação vale só por mais {minutes} minuto. "
+        "Sem resposta, nada será feito.",
+        ENGLISH: "I am still waiting for your answer: the confirmation is open for {minutes} more minute only. "
+        "Without an answer nothing will be done.",
+    },
+    "expires.confirmation.many": {
+        PORTUGUESE: "Ainda espero a sua resposta: o pedido de confirmação vale só por mais {minutes} minutos. "
+        "Sem resposta, nada será feito.",
+        ENGLISH: "I am still waiting for your answer: the confirmation is open for {minutes} more minutes only. "
+        "Without an answer nothing will be done.",
+    },
+    "expires.collecting": {
+        PORTUGUESE: "Ainda espero a sua resposta: o pedido fica aberto só por mais {minutes} minuto. "
+        "Depois disso ele expira e nada será feito.",
+        ENGLISH: "I am still waiting for your answer: the request stays open for {minutes} more minute only. "
+        "After that it expires and nothing will be done.",
+    },
+    "expires.collecting.many": {
+        PORTUGUESE: "Ainda espero a sua resposta: o pedido fica aberto só por mais {minutes} minutos. "
+        "Depois disso ele expira e nada será feito.",
+        ENGLISH: "I am still waiting for your answer: the request stays open for {minutes} more minutes only. "
+        "After that it expires and nothing will be done.",
     },
     "expired": {
         PORTUGUESE: "O prazo desta solicitação expirou e nada foi feito. Se ainda quiser, é só pedir de novo.",

@@ -108,7 +108,7 @@ def take_values(
         **_sourced(values, source, turn),
     }
     expires_at = database_now() + timedelta(seconds=_seconds_to_live(rules))
-    change(transaction, arguments=arguments, question="", expires_at=expires_at)
+    change(transaction, arguments=arguments, question="", expires_at=expires_at, warned_at=None)
     advance(conversation, transaction, rules, turn=turn, rule=rule)
 
 

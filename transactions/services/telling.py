@@ -20,9 +20,17 @@ _QUERIES = (OperationType.READ_ONLY, OperationType.CONVERSATIONAL)
 """What asks and changes nothing: the user wants to read what was found, not that it went well."""
 
 
-def say(conversation: Conversation, text: str, *, rule: Rule | str = "", turn: Turn | None = None) -> None:
+def say(
+    conversation: Conversation,
+    text: str,
+    *,
+    rule: Rule | str = "",
+    turn: Turn | None = None,
+    transaction: Transaction | None = None,
+) -> None:
     """An ``assistant.message``."""
-    record(conversation, "assistant.message", {"text": text, "rule": str(rule)}, rule=rule, turn=turn)
+    data = {"text": text, "rule": str(rule)}
+    record(conversation, "assistant.message", data, transaction=transaction, rule=rule, turn=turn)
 
 
 def last_assistant_text(conversation: Conversation) -> str | None:
