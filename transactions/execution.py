@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -12,18 +11,16 @@ from django.db import close_old_connections, connection
 from tooling.cleaning import clean_json
 from tooling.gateway import Answered, Call, NoAnswer, NotSent, Outcome, ToolGateway
 from tooling.specs import OperationType
-from transactions import failpoints
+from transactions import failpoints, workflows
 from transactions.core.errors import LeaseLost
 from transactions.core.outcomes import envelope_of
 from transactions.core.prevalidation import Failure, Judgement, Verdict, judge
 from transactions.keeping import written
 from transactions.leases import kept_alive
 from transactions.models import Attempt
-from transactions.services import accounting, executing, validating, verifying
+from transactions.services import accounting, executing, stepping, validating, verifying
 from transactions.services.validating import Validation
-
-REPEATS = 2
-"""How often a call that changes nothing is made again (runtime.md §9.4)."""
+from transactions.workflows import REPEATS, call_again
 
 
 def _gateway() -> ToolGateway:
@@ -47,17 +44,37 @@ def execute(attempt_id: int | str, *, gateway: ToolGateway | None = None) -> Non
         return
     failpoints.hit("claimed")
     try:
-        call = executing.gate(claim)
-        if call is None:
-            return
-        failpoints.hit("sent")
-        repeats = REPEATS if _changes_nothing(claim.attempt_id) else 0
-        with kept_alive(partial(executing.renew, claim)):
-            outcome = _call_again(gateway or _gateway(), call, repeats=repeats)
-        failpoints.hit("answered")
-        _record(claim, outcome)
+        run = stepping.begin(claim)
+        if run is None:
+            _call_and_record(claim, executing.gate(claim), gateway)
+        else:
+            _work_through(run, gateway or _gateway())
     except LeaseLost:
         return
+
+
+def _work_through(run: stepping.Run, gateway: ToolGateway) -> None:
+    """The nodes of a workflow before the tool's own, then its one call, then the others."""
+    with kept_alive(partial(executing.renew, run.claim)):
+        run, arguments = workflows.reach(run, gateway)
+    if arguments is None:
+        return
+    outcome = _call_and_record(run.claim, executing.gate(run.claim, arguments), gateway)
+    if isinstance(outcome, Answered):
+        workflows.follow(run, outcome, gateway)
+
+
+def _call_and_record(claim: executing.Claim, call: Call | None, gateway: ToolGateway | None) -> Outcome | None:
+    """Make the call that the gate let through, and write what came of it; None where it let none through."""
+    if call is None:
+        return None
+    failpoints.hit("sent")
+    repeats = REPEATS if _changes_nothing(claim.attempt_id) else 0
+    with kept_alive(partial(executing.renew, claim)):
+        outcome = call_again(gateway or _gateway(), call, repeats=repeats)
+    failpoints.hit("answered")
+    _record(claim, outcome)
+    return outcome
 
 
 def _record(claim: executing.Claim, outcome: Outcome) -> None:
@@ -80,18 +97,6 @@ def _changes_nothing(attempt_id: int) -> bool:
     return operation_type in (OperationType.READ_ONLY, OperationType.INTERNAL)
 
 
-def _call_again(gateway: ToolGateway, call: Call, *, repeats: int) -> Outcome:
-    """Make the call; where it may be repeated, again while it gets no answer and its time is not over."""
-    deadline = time.monotonic() + call.timeout
-    outcome = gateway.call(call)
-    while repeats and isinstance(outcome, NotSent | NoAnswer) and time.monotonic() < deadline:
-        if isinstance(outcome, NotSent) and not outcome.again:
-            break
-        repeats -= 1
-        outcome = gateway.call(call)
-    return outcome
-
-
 # The validator ------------------------------------------
 
 
@@ -105,7 +110,7 @@ def prevalidate(transaction_id: UUID | str, *, gateway: ToolGateway | None = Non
     outcome: Outcome = NotSent(validation.failure)
     if validation.call is not None:
         with kept_alive(partial(validating.renew, validation)):
-            outcome = _call_again(gateway or _gateway(), validation.call, repeats=REPEATS)
+            outcome = call_again(gateway or _gateway(), validation.call, repeats=REPEATS)
     failpoints.hit("validator_answered")
     verdict, answer, error = _read_validator(validation, outcome)
     judgement = _judge(validation, verdict)
@@ -123,7 +128,7 @@ def reconcile(transaction_id: UUID | str, *, gateway: ToolGateway | None = None)
     outcome: Outcome = NotSent(check.failure)
     if check.call is not None:
         with kept_alive(partial(verifying.renew, check)):
-            outcome = _call_again(gateway or _gateway(), check.call, repeats=REPEATS)
+            outcome = call_again(gateway or _gateway(), check.call, repeats=REPEATS)
     failpoints.hit("verify_answered")
     verifying.record_check(check, outcome)
     failpoints.hit("verify_recorded")

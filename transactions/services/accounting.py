@@ -31,6 +31,7 @@ from transactions.services.calls import IMPLICIT, Rules, confirmed_items, own_la
 from transactions.services.finishing import finish
 from transactions.services.reviewing import ask_for_review
 from transactions.services.rows import database_now, hold, record
+from transactions.services.stepping import report_of
 
 OPEN = (ItemStatus.IN_FLIGHT, ItemStatus.UNKNOWN)
 """The statuses that an answer may still move."""
@@ -77,6 +78,8 @@ def _read(attempt: Attempt, rules: Rules) -> tuple[Ledger, dict[str, Any]]:
             name, structured=raw.get("structured"), texts=raw.get("texts", []), is_error=bool(raw.get("is_error"))
         )
     )
+    if (told := report_of(attempt, rules, envelope)) is not None:
+        envelope["workflow"] = told
     normalised = normalize(name, envelope)
     ledger = account(
         confirmed_items(attempt.transaction),
