@@ -64,7 +64,11 @@ TITLES = {
     "sent_at": _("sent at"), "seq": _("event number"), "status": _("status"), "text": _("text"),
     "tool": _("tool"), "transaction": _("transaction"), "tries": _("tries"), "turn": _("turn"),
     "unconfirmed": _("nobody confirmed this"), "validator_runs": _("runs of the validator"),
-    "verdict_source": _("source of the verdict"),
+    "verdict_source": _("source of the verdict"), "chain_length": _("events in the chain of evidence"),
+    "chain_head": _("newest hash of the chain of evidence"), "hash": _("hash in the chain of evidence"),
+    "verify_tries": _("tries to verify"), "verify_due_at": _("verified next at"),
+    "verify_until": _("verified until"), "warned_at": _("warned of the end at"),
+    "is_resend": _("repeats an unknown call"), "steps": _("steps of the workflow"),
 }  # fmt: skip
 """What the columns are called here; the runtime's models name only what forms show."""
 
