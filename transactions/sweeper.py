@@ -14,14 +14,15 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import Error as DatabaseTrouble
+from django.db import close_old_connections, connection
 from django.db.models import Q, QuerySet
 
 from transactions import failpoints, outbox
 from transactions.core.statuses import BUSY, OCCUPYING, AttemptStatus, Status
 from transactions.models import Attempt, Conversation, Transaction, Turn
 from transactions.outbox import Work
-from transactions.services import accounting, ending, executing
+from transactions.services import accounting, alarms, ending, executing
 from transactions.services.heartbeat import beat
 from transactions.services.rows import database_now
 from transactions.services.warning import soon_to_expire, warn_if_due
@@ -47,8 +48,12 @@ def run_once() -> int:
 
 
 def sweep() -> int:
-    """Do due work on rows here, and hand work that calls models or tools to this process's pool."""
+    """Do due work on rows here, and hand work that calls models or tools to this process's pool.
+
+    What nobody did for too long raises an alarm.
+    """
     now = database_now()
+    _run(partial(alarms.raise_alarms, now))
     pieces, works = list(_on_rows(now)), list(_with_calls(now))
     for piece in pieces:
         _run(piece)
@@ -66,7 +71,7 @@ def loop(stop: threading.Event) -> None:
         try:
             sweep()
             beat(name, database_now())
-        except DatabaseError as error:
+        except DatabaseTrouble as error:
             log.warning("the sweep failed and is repeated: %s", error)
     connection.close()
 
@@ -93,7 +98,7 @@ def _on_rows(now: datetime) -> Iterator[Callable[[], object]]:
     for key in _keys(abandoned.filter(status=AttemptStatus.READY, claims__gte=executing.CLAIM_LIMIT)):
         yield partial(executing.give_up_unsent, key)
     for key in _keys(unaccounted.filter(status=AttemptStatus.ANSWERED)):
-        yield partial(accounting.settle, key)
+        yield partial(accounting.settle_again, key)
 
 
 def _with_calls(now: datetime) -> Iterator[tuple[Work, str]]:

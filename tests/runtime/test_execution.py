@@ -554,3 +554,19 @@ def let_lease_run_out() -> None:
 
     Attempt.objects.exclude(leased_until=None).update(leased_until=F("due_at"))
     Transaction.objects.exclude(leased_until=None).update(leased_until=F("created_at"))
+
+
+def test_an_answer_that_nobody_can_read_ends_with_operators_and_not_in_a_loop() -> None:
+    world = confirmed()
+    claim = executing.claim(Attempt.objects.get().pk)
+    assert claim is not None
+    executing.gate(claim)
+    Attempt.objects.update(status=AttemptStatus.ANSWERED, raw_answer="not what this product writes")
+
+    for _ in range(accounting.SETTLE_LIMIT + 3):
+        sweeper.run_once()
+
+    assert (world.transaction.status, world.transaction.review_state) == ("VERIFYING", "needed")
+    assert set(statuses(world).values()) == {ItemStatus.UNKNOWN}
+    assert Attempt.objects.get().accounted_at is not None
+    assert world.kinds().count("transaction.verifying") == 1

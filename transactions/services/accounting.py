@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from django.db.models import F
 from django.db.transaction import atomic, on_commit
 
 from tooling.cleaning import clean_json
@@ -24,17 +25,24 @@ from transactions.core.outcomes import (
 from transactions.core.statuses import (
     AttemptStatus,
     ItemStatus,
+    Status,
     VerdictSource,
 )
 from transactions.models import Attempt, Conversation, Item, Transaction
 from transactions.services.calls import IMPLICIT, Rules, confirmed_items, own_label, rules_of
-from transactions.services.finishing import finish
+from transactions.services.executing import name_what_nobody_named
+from transactions.services.finishing import finish, verify
 from transactions.services.reviewing import ask_for_review
 from transactions.services.rows import database_now, hold, record
 from transactions.services.stepping import report_of
 
 OPEN = (ItemStatus.IN_FLIGHT, ItemStatus.UNKNOWN)
 """The statuses that an answer may still move."""
+
+
+SETTLE_LIMIT = 10
+"""How often an attempt is taken up, the claims before its call included, until its answer counts as unreadable."""
+UNREADABLE = "the answer is kept, and reading it failed every time"
 
 
 @dataclass(slots=True)
@@ -66,6 +74,36 @@ def settle(attempt_id: int) -> bool:
     )
     incidents = [*ledger.incidents, *written.contradicts, *_schema_note(attempt)]
     _finish(conversation, transaction, normalised, incidents, has_news=written.moved > 0)
+    return True
+
+
+def settle_again(attempt_id: int) -> bool:
+    """``settle`` for whoever finds the answer unaccounted; one that always fails ends with operators, not in a loop.
+
+    The count is committed before the answer is read, so that also an answer that kills its reader is counted.
+    """
+    waiting = Attempt.objects.filter(pk=attempt_id, status=AttemptStatus.ANSWERED, accounted_at=None)
+    if not waiting.update(claims=F("claims") + 1):
+        return False
+    if waiting.filter(claims__gt=SETTLE_LIMIT).exists():
+        return _give_up_reading(attempt_id)
+    return settle(attempt_id)
+
+
+@atomic
+def _give_up_reading(attempt_id: int) -> bool:
+    """The answer is kept and nobody can read it: what it says of the items is unknown."""
+    attempt = Attempt.objects.select_related("transaction").get(pk=attempt_id)
+    conversation = hold(attempt.transaction.conversation_id)
+    transaction = Transaction.objects.get(pk=attempt.transaction_id)
+    Attempt.objects.filter(pk=attempt_id).update(accounted_at=database_now(), failure=UNREADABLE)
+    name_what_nobody_named(transaction)
+    transaction.items.filter(status=ItemStatus.IN_FLIGHT).update(
+        status=ItemStatus.UNKNOWN, verdict_source=VerdictSource.MALFORMED, rule="runtime.md §9.2"
+    )
+    if transaction.status == Status.EXECUTING:
+        verify(conversation, transaction)
+    ask_for_review(conversation, transaction, UNREADABLE)
     return True
 
 
