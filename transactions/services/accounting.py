@@ -30,7 +30,7 @@ from transactions.core.statuses import (
 )
 from transactions.models import Attempt, Conversation, Item, Transaction
 from transactions.services.calls import IMPLICIT, Rules, confirmed_items, own_label, rules_of
-from transactions.services.executing import name_what_nobody_named
+from transactions.services.executing import name_implicit_item
 from transactions.services.finishing import finish, verify
 from transactions.services.reviewing import ask_for_review
 from transactions.services.rows import database_now, hold, record
@@ -97,7 +97,8 @@ def _give_up_reading(attempt_id: int) -> bool:
     conversation = hold(attempt.transaction.conversation_id)
     transaction = Transaction.objects.get(pk=attempt.transaction_id)
     Attempt.objects.filter(pk=attempt_id).update(accounted_at=database_now(), failure=UNREADABLE)
-    name_what_nobody_named(transaction)
+    if not transaction.items.exclude(status=ItemStatus.EXCLUDED).exists():
+        name_implicit_item(transaction)
     transaction.items.filter(status=ItemStatus.IN_FLIGHT).update(
         status=ItemStatus.UNKNOWN, verdict_source=VerdictSource.MALFORMED, rule="runtime.md §9.2"
     )
