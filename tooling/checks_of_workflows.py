@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tooling.findings import Finding, Findings, Severity, did_you_mean, warning
-from tooling.specs import JSON, Definitions, ExecutionMode, WorkflowEdge, WorkflowNode, WorkflowSpec
+from tooling.specs import JSON, Definitions, ExecutionMode, OperationType, WorkflowEdge, WorkflowNode, WorkflowSpec
 
 MOST_NODES = 200
 MOST_EDGES = 1000
@@ -37,6 +37,7 @@ def check_workflow(workflow: WorkflowSpec, definitions: Definitions) -> Findings
         yield Finding("workflow.too_large", message, path)
         return
     yield from _check_nodes(workflow, definitions)
+    yield from _check_actions(workflow, definitions)
     yield from _check_graph(workflow)
     yield from _check_references(workflow, definitions)
 
@@ -70,6 +71,36 @@ def _users(workflow: WorkflowSpec, definitions: Definitions) -> list[str]:
         for policy in definitions.policies.values()
         if policy.execution.mode is ExecutionMode.WORKFLOW and policy.execution.workflow == workflow.name
     ]
+
+
+def _check_actions(workflow: WorkflowSpec, definitions: Definitions) -> Findings:
+    """A workflow calls the tool that runs it in one place, and beside it nothing that changes anything.
+
+    So a run has one call that must not be repeated, as a direct call has (runtime.md §9).
+    """
+    for user in _users(workflow, definitions):
+        own = [node.id for node in workflow.nodes if node.action == user]
+        if len(own) > 1:
+            names = ", ".join(own)
+            message = f"more than one node calls {user}: {names}; it is called once"
+            yield Finding("workflow.tool_twice", message, (*workflow_path(workflow), "nodes"))
+    for number, node in enumerate(workflow.nodes):
+        path = (*workflow_path(workflow), "nodes", str(number))
+        changes = definitions.policy(node.action).operation_type is OperationType.TRANSACTIONAL
+        for user in _users(workflow, definitions):
+            if changes and node.action in definitions.tools and node.action != user:
+                message = f"{node.action} is transactional; of those a workflow of {user} may call only {user}"
+                yield Finding("workflow.second_action", message, (*path, "action"))
+        tries = node.retry.get("max_attempts")
+        if isinstance(tries, int | float) and tries > 1 and node.action in definitions.tools:
+            yield from _check_retried(node, definitions, (*path, "retry"))
+
+
+def _check_retried(node: WorkflowNode, definitions: Definitions, path: Path) -> Findings:
+    operation = definitions.policy(node.action).operation_type
+    if operation not in (OperationType.READ_ONLY, OperationType.INTERNAL):
+        message = f"retry has no effect: {node.action} is {operation}, not read_only or internal"
+        yield warning("workflow.retry_unused", message, path)
 
 
 def _check_input_names(node: WorkflowNode, definitions: Definitions, path: Path) -> Findings:
@@ -106,12 +137,24 @@ def _check_graph(workflow: WorkflowSpec) -> Findings:
                 message = f'edge {key} "{end}", which is not a node{near}'
                 yield Finding("workflow.edge_unknown", message, (*path, "edges", str(number), key))
     yield from _check_cycles(workflow)
+    yield from _check_order(workflow)
     if workflow.start in ids:
         reached = {workflow.start} | _below(workflow, workflow.start)
         for number, node in enumerate(workflow.nodes):
             if node.id and node.id not in reached:
                 message = f'node "{node.id}" cannot be reached from "{workflow.start}"'
                 yield Finding("workflow.unreachable", message, (*path, "nodes", str(number)))
+
+
+def _check_order(workflow: WorkflowSpec) -> Findings:
+    """Edges are tried by priority, the lowest first, then in the order of the file; none after one without when."""
+    closed: dict[str, int] = {}
+    for number, edge in sorted(enumerate(workflow.edges), key=lambda one: one[1].priority):
+        if edge.source in closed:
+            message = f'the edge to "{edge.target}" is never taken: one without when comes before it'
+            yield warning("workflow.edge_never", message, (*workflow_path(workflow), "edges", str(number)))
+        elif not edge.when:
+            closed[edge.source] = number
 
 
 def _check_cycles(workflow: WorkflowSpec) -> Findings:

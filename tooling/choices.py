@@ -38,7 +38,7 @@ OPERATION_TYPES = [
 ]
 EXECUTION_MODES = [
     (ExecutionMode.DIRECT_TOOL.value, _("call the tool")),
-    (ExecutionMode.WORKFLOW.value, _("run a workflow – not executed yet")),
+    (ExecutionMode.WORKFLOW.value, _("run a workflow")),
 ]
 IDEMPOTENCIES = [
     (Idempotency.NONE.value, _("none – the server does not recognise a repeated key")),

@@ -37,10 +37,9 @@ POLICY_FAIL_OPEN = _(
     "A clear refusal of the validator always ends the request."
 )
 POLICY_EXECUTION_MODE = _(
-    "Workflows are stored and checked, but not executed yet: a request for such a tool is answered as not "
-    "available yet."
+    "A workflow asks other tools before and after; of the tools that change something it calls only this one, once."
 )
-POLICY_WORKFLOW = _("Only with the execution by workflow, which is not built yet.")
+POLICY_WORKFLOW = _("Only where a workflow is run.")
 POLICY_WORKFLOW_VERSION = _("Empty: the newest version.")
 POLICY_RECONCILE_TOOL = _(
     "Stored; automatic reconciliation comes later. Today an operator sees the unknown outcome. It is the tool "

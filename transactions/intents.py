@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tooling.specs import Definitions, ExecutionMode, IntentSpec, ToolSpec
+from tooling.specs import Definitions, IntentSpec, ToolSpec
 from transactions.core.routing import AskWhich, Chosen, NoTool, keyword_match, select_tool
 
 
@@ -35,17 +35,12 @@ class EnterpriseRouter:
     def tools(self) -> Mapping[str, ToolSpec]:
         return self.definitions.tools
 
-    def _can_run(self, tool: str) -> bool:
-        """Workflows are not executed yet, so a tool that runs as one is not offered."""
-        mode = self.definitions.policy(tool).execution.mode
-        return self.definitions.is_available(tool) and mode is ExecutionMode.DIRECT_TOOL
-
     def offers(self, locale: str) -> list[str]:
         """What the user can be offered, in words: what the tools of the intents do.
 
         An intent's own description speaks about the user to the model, not to the user.
         """
         names = dict.fromkeys(name for intent in self.intents for name in intent.mcp_tools)
-        available = (self.tools[name] for name in names if self._can_run(name))
+        available = (self.tools[name] for name in names if self.definitions.is_available(name))
         texts = (tool.description.in_locale(locale) for tool in available)
         return [text for text in texts if text]

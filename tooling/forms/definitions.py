@@ -312,8 +312,8 @@ class WorkflowForm(DefinitionForm):
         attributes = {"rows": 30, "cols": 90, "spellcheck": "false", "class": "code"}
         self.fields["text"].widget = forms.Textarea(attrs=attributes)
         self.fields["text"].help_text = _(
-            "As in workflows/NAME.vN.yaml: name, version, start, nodes and edges. Workflows are stored and checked, "
-            "but not executed yet."
+            "As in workflows/NAME.vN.yaml: name, version, start, nodes and edges. Of the edges whose condition holds "
+            "the lowest priority is taken."
         )
         if self.instance.pk:
             workflow = drafts.workflow_of(self.instance)

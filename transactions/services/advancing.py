@@ -9,7 +9,6 @@ from typing import Any
 
 from django.conf import settings
 
-from tooling.specs import ExecutionMode
 from transactions import outbox
 from transactions.core import reply
 from transactions.core.parameters import missing
@@ -29,55 +28,76 @@ class Opening:
     intent: str
     tool: str
     release: int
-    rule: Rule
+    rule: Rule | str
     values: Mapping[str, Any] = field(default_factory=dict)
     auxiliary: Mapping[str, Any] = field(default_factory=dict)
+    parent: Transaction | None = None
+    """The transaction whose failed items this one tries again (runtime.md §9.5)."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """The parent's, with their provenance, as far as they name those items."""
+    keep_items: tuple[str, ...] | None = None
 
 
-def open_transaction(conversation: Conversation, opening: Opening, rules: Rules, *, turn: Turn) -> Transaction:
+def open_transaction(
+    conversation: Conversation, opening: Opening, rules: Rules, *, turn: Turn | None, actor: str = "system"
+) -> Transaction:
     """A new, clean transaction that goes on in the same commit as far as it can (runtime.md §2, §6.6)."""
     transaction = Transaction.objects.create(
         conversation=conversation,
+        parent=opening.parent,
+        keep_items=opening.keep_items,
         release=opening.release,
         tool=opening.tool,
         intent=opening.intent,
         operation_type=rules.policy.operation_type,
         expires_at=database_now() + timedelta(seconds=_seconds_to_live(rules)),
     )
-    label = rules.tool.description.in_locale(conversation.locale)
-    record(
-        conversation,
-        "transaction.started",
-        {"tool": opening.tool, "label": label, "release": opening.release},
-        transaction=transaction,
-        turn=turn,
-        rule=opening.rule,
-    )
+    _tell_started(conversation, transaction, opening, rules, turn=turn, actor=actor)
     if refusal := _refusal_at_once(conversation, rules):
-        code, reason = refusal
         ending.end(
             conversation,
             transaction,
             Status.REFUSED,
-            reason_code=code,
-            reason=reason,
+            reason_code=refusal,
             rule=opening.rule,
             turn=turn,
         )
         return transaction
-    values = {**_sourced(opening.auxiliary, "mapping", turn), **_sourced(opening.values, "extraction", turn)}
-    if values:
+    read = {**_sourced(opening.auxiliary, "mapping", turn), **_sourced(opening.values, "extraction", turn)}
+    if values := {**opening.arguments, **read}:
         change(transaction, arguments=values)
     advance(conversation, transaction, rules, turn=turn, rule=opening.rule)
     return transaction
 
 
-def _refusal_at_once(conversation: Conversation, rules: Rules) -> tuple[ReasonCode, str] | None:
+def _tell_started(
+    conversation: Conversation,
+    transaction: Transaction,
+    opening: Opening,
+    rules: Rules,
+    *,
+    turn: Turn | None,
+    actor: str,
+) -> None:
+    label = rules.tool.description.in_locale(conversation.locale)
+    data = {"tool": opening.tool, "label": label, "release": opening.release}
+    if opening.parent is not None:
+        data["parent_id"] = str(opening.parent.pk)
+    record(
+        conversation,
+        "transaction.started",
+        data,
+        transaction=transaction,
+        turn=turn,
+        rule=opening.rule,
+        actor=actor,
+    )
+
+
+def _refusal_at_once(conversation: Conversation, rules: Rules) -> ReasonCode | None:
     """What no value could mend, so that nobody is asked for one in vain (runtime.md §7)."""
     if rules.policy.requires_identity and not conversation.identity:
-        return ReasonCode.IDENTITY_REQUIRED, ""
-    if rules.policy.execution.mode is ExecutionMode.WORKFLOW:
-        return ReasonCode.TOOL_DISABLED, reply.WORKFLOW
+        return ReasonCode.IDENTITY_REQUIRED
     return None
 
 
