@@ -237,7 +237,6 @@ DIALOGUES = (
     Dialogue(
         "7",
         "correction before confirming",
-        skip="workflows are not run yet: the tool is told to be not available",
         turns=(
             Said(
                 "quero devolver um pedido",

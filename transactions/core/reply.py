@@ -12,9 +12,6 @@ from transactions.core.texts import LABELS, PORTUGUESE, REASONS, language_for, s
 LONGEST = 200
 """Characters of a label, reason or protocol that are shown."""
 
-WORKFLOW = "workflow_not_executed"
-"""The reason of a transaction whose tool runs as a workflow, which is not executed yet."""
-
 _OUR_FAULT = frozenset(
     {ReasonCode.INVALID_TARGET, ReasonCode.VALIDATION_LOOP, ReasonCode.DIGEST_MISMATCH, ReasonCode.NOT_SENT}
 )
@@ -72,8 +69,6 @@ def render_result(
     where no item does. ``unconfirmed``: labels of what the tool reported although nobody asked.
     """
     head = _head(status, items, locale, reason_code, limit)
-    if reason == WORKFLOW:
-        head, reason = say("workflow_not_available", locale), None
     is_nameless = not any(_one_line(item.label) for item in items)
     if title and is_nameless and status is not Status.CANCELLED:
         head = f"{_one_line(title).rstrip('.:')} – {head}"

@@ -236,10 +236,6 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         PORTUGUESE: "Isso não está disponível no momento e nada foi feito. Tente de novo mais tarde, por favor.",
         ENGLISH: "This is not available at the moment and nothing was done. Please try again later.",
     },
-    "workflow_not_available": {
-        PORTUGUESE: "Ainda não consigo fazer isso por aqui; nada foi feito.",
-        ENGLISH: "I cannot do this here yet; nothing was done.",
-    },
     "change_refused": {
         PORTUGUESE: "Não foi possível fazer essa mudança; a solicitação continua como estava antes.",
         ENGLISH: "That change could not be made; the request stays as it was before.",
