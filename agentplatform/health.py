@@ -17,6 +17,8 @@ from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from transactions.models import WorkerHeartbeat
+from transactions.services import alarms
+from transactions.services.rows import database_now
 
 CHECK_SECONDS = 2.0
 HEARTBEAT_SECONDS = 30
@@ -76,6 +78,7 @@ def _checks() -> dict[str, Callable[[], str]]:
         "database": check_database,
         "migrations": check_migrations,
         "worker": check_worker,
+        "due_work": check_due_work,
     }
     if settings.REDIS_URL:
         found |= {
@@ -86,8 +89,8 @@ def _checks() -> dict[str, Callable[[], str]]:
 
 
 def _finding(name: str, future: Future[str], started: float) -> Finding:
-    # A worker may well start after the web process: its absence is told, not punished.
-    required = name != "worker"
+    # A worker may well start after the web process: its absence, and what it left undone, is told, not punished.
+    required = name not in ("worker", "due_work")
     try:
         problem = future.result(max(0.0, started + CHECK_SECONDS - time.monotonic()))
     except TookTooLong:
@@ -132,6 +135,11 @@ def check_worker() -> str:
     """Whether any process ran due work lately."""
     alive = WorkerHeartbeat.objects.filter(beat_at__gte=Now() - timedelta(seconds=HEARTBEAT_SECONDS))
     return "" if alive.exists() else f"no sign of a worker or sweeper for {HEARTBEAT_SECONDS} s"
+
+
+def check_due_work() -> str:
+    """Whether anything that is due has been waiting for too long."""
+    return "; ".join(map(str, alarms.overdue(database_now())))
 
 
 def check_redis(command: tuple[str, ...]) -> str:
