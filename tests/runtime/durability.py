@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
 from threading import Barrier
 from typing import Any
 
@@ -15,7 +17,8 @@ from tests.runtime import shop
 from tests.runtime.desk import ACTION, VALIDATOR
 from tests.runtime.staging import all_done, opens, validator_of
 from tests.runtime.world import World
-from transactions.models import Attempt, Conversation, Event, Transaction
+from transactions import execution, outbox, turns
+from transactions.models import Attempt, Conversation, Event, Transaction, Turn
 from transactions.services import executing
 from transactions.services.executing import Claim
 
@@ -69,6 +72,47 @@ def let_leases_run_out() -> None:
     Conversation.objects.exclude(turns_leased_until=None).update(turns_leased_until=F("created_at"))
 
 
+def let_turns_grow_old() -> None:
+    """As if what was sent had been sent a while ago."""
+    Turn.objects.update(created_at=F("created_at") - timedelta(minutes=1))
+
+
+# What a process does that is woken, or that finds work ------------------------------------------
+
+_working_for: list[World] = []
+
+
+@contextmanager
+def worker_of(world: World) -> Iterator[None]:
+    """Work that this process is woken for, or that its sweeper finds, uses the model and the tools of ``world``."""
+    known = dict(outbox.RUNNERS)
+    outbox.RUNNERS.update({work: f"{__name__}:work_{work}" for work in ("turns", "prevalidate", "execute")})
+    _working_for.append(world)
+    try:
+        yield
+    finally:
+        _working_for.pop()
+        outbox.RUNNERS.update(known)
+
+
+def work_turns(key: str) -> None:
+    turns.run_turns(key, model=_working_for[-1].model)
+
+
+def work_prevalidate(key: str) -> None:
+    execution.prevalidate(key, gateway=_working_for[-1].gateway)
+
+
+def work_execute(key: str) -> None:
+    execution.execute(key, gateway=_working_for[-1].gateway)
+
+
+def wake_nobody(monkeypatch: Any) -> None:
+    """Every wake-up after a commit is lost: the test itself is the worker."""
+    for work in outbox.RUNNERS:
+        monkeypatch.setitem(outbox.RUNNERS, work, "tests.chat_channel:leave_for_later")
+
+
 # What became of it ------------------------------------------
 
 
@@ -117,3 +161,11 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
 
     with ThreadPoolExecutor(len(calls)) as pool:
         return list(pool.map(run, calls))
+
+
+def elsewhere(look: Callable[[], Any]) -> Any:
+    """What another connection sees at this moment: what is committed, and nothing else."""
+    (seen,) = at_once(look)
+    if isinstance(seen, Exception):
+        raise seen
+    return seen
