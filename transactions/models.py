@@ -9,7 +9,7 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 from django.db import models
 from django.db.models import Q
@@ -74,7 +74,7 @@ class Turn(models.Model):
     client_message_id = models.CharField(max_length=100)
     text = models.TextField(blank=True)
     answer = models.JSONField(null=True)
-    """A button answer: {confirmation_id, decision, item_keys}; None for a text."""
+    """A button: {confirmation_id, decision, item_keys}, or {retry: transaction id}; None for a text."""
     seq = models.PositiveIntegerField()
     seen_seq = models.PositiveIntegerField(null=True)
     queued = models.BooleanField(default=False)
@@ -309,7 +309,16 @@ class Confirmation(models.Model):
         return f"confirmation {self.id}"
 
 
+class EventIsFinal(TypeError):
+    """An event was to be deleted; evidence stays."""
+
+
 class EventQuerySet(models.QuerySet["Event"]):
+    """Events can be read and made, nothing else. A trigger refuses changes; SQLite has none for deleting."""
+
+    def delete(self) -> NoReturn:
+        raise EventIsFinal
+
     def for_the_user(self) -> EventQuerySet:
         """What the chat may show, in order; operator-only events have no seq (contracts.md §2)."""
         return self.exclude(seq=None).order_by("seq")
@@ -346,6 +355,9 @@ class Event(models.Model):
 
     def __str__(self) -> str:
         return self.kind
+
+    def delete(self, using: str | None = None, keep_parents: bool = False) -> NoReturn:
+        raise EventIsFinal
 
 
 class WorkerHeartbeat(models.Model):

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from tests.builders import (
     a_confirmation,
@@ -47,7 +48,7 @@ def test_an_operator_sees_item_reason_protocol_confirmation_release_rule_and_raw
     # GOV-011
     story = a_whole_story()
     raw = {"structured": {"results": [{"subject": "Livros", "success": False, "reason": "nao_achei"}]}}
-    story.attempts.update(raw_answer=raw)
+    an_attempt(story, number=2, raw_answer=raw)
 
     page = record_of(operator, story)
 
@@ -85,9 +86,8 @@ def test_a_confirmation_is_shown_exactly_as_it_was(operator):
 
 def test_each_time_of_the_timeline_has_milliseconds_and_a_zone(operator):
     story = a_whole_story()
-    event = story.events.first()
-    event.at = event.at.replace(microsecond=7_000)
-    event.save()
+    at = timezone.now().replace(microsecond=7_000)
+    an_event(story.conversation, "items.progress", {"done": 3, "total": 3}, transaction=story, at=at)
 
     page = record_of(operator, story)
 
