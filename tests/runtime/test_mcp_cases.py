@@ -15,12 +15,24 @@ from tests.builders import an_api_key
 from tests.loading import cases
 from tests.runtime import shop
 from tests.runtime.desk import ACTION, asked, attempts, calls_of, desk, done, result, valid
+from tests.runtime.fakes import answered
 from tests.runtime.staging import all_done, opens, validator_of
 from tests.runtime.world import World, rows
 from tests.tooling.mcp_servers import Exchange, hostile
 from tooling.gateway import Answered, NotSent
 from tooling.mcp_client import McpGateway
-from tooling.specs import Definitions, MappingSpec
+from tooling.specs import (
+    Definitions,
+    ExecutionMode,
+    ExecutionSpec,
+    IntentSpec,
+    MappingSpec,
+    OperationType,
+    Text,
+    WorkflowEdge,
+    WorkflowNode,
+    WorkflowSpec,
+)
 from transactions.core.statuses import ItemStatus
 from transactions.models import Attempt
 
@@ -29,14 +41,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.runtime]
 CASES = {case["id"]: case for case in cases("mcp")}
 DRIFT = "whether a live server has drifted from the published definitions is not looked at yet"
 RECONCILING = "reconciling is a feature of its own that is not built yet"
-WORKFLOWS = "workflows are not run yet"
 SKIPPED = {
     "MCP-005": DRIFT,
     "MCP-007": DRIFT,
     "MCP-014": RECONCILING,
     "MCP-037": RECONCILING,
-    "MCP-042": WORKFLOWS,
-    "MCP-043": WORKFLOWS,
 }
 AT_THE_GATEWAY = {
     "MCP-010", "MCP-011", "MCP-013", "MCP-015", "MCP-020", "MCP-036",
@@ -51,7 +60,7 @@ def test_mcp(id_: str) -> None:
 
 def test_every_case_is_played_here_or_there() -> None:
     here = {name for name in CASES if f"test_{name.lower().replace('-', '_')}" in "\n".join(globals())}
-    here |= set(READINGS)
+    here |= {*READINGS, *WORKFLOWS}
 
     assert here | set(SKIPPED) | AT_THE_GATEWAY == set(CASES)
     assert not here & set(SKIPPED)
@@ -215,6 +224,58 @@ def test_mcp_048_each_call_carries_the_keys_of_the_contract_and_one_per_item(gat
     assert [set(key) for key in keys] == [{"key", "label"}] * CASES["MCP-048"]["then"]["keys"]
     assert [key["label"] for key in keys] == labels.split(", ")
     assert call["_meta"]["agentplatform/request_digest"] == world.transaction.confirmations.get().digest
+
+
+# Workflows ------------------------------------------
+
+
+def validated_and_run(case: Mapping[str, Any]) -> World:
+    """The customer asks for the tool of the case's last node, and confirms; the workflow is the case's own."""
+    wanted, tools = case["given"]["workflow"], case["given"]["workflow"]["nodes"]
+    nodes = tuple(WorkflowNode(name, name, {"id": "$.input.id"}) for name in tools)
+    edges = tuple(WorkflowEdge(edge["from"], edge["to"], edge["when"]) for edge in wanted["edges"])
+    definitions = shop.shop()
+    for name in tools:
+        definitions = shop.with_tool(definitions, shop.tool(name, {"id": "string"}))
+    action = {
+        "operation_type": OperationType.TRANSACTIONAL,
+        "require_confirmation": True,
+        "requires": ("id",),
+        "execution": ExecutionSpec(ExecutionMode.WORKFLOW, "caso"),
+    }
+    definitions = shop.with_policy(definitions, tools[-1], **action)
+    intent = IntentSpec(tools[-1], Text("Assunto"), mcp_tools=(tools[-1],))
+    workflow = WorkflowSpec("caso", 1, tools[0], nodes, edges)
+    world = World(
+        replace(definitions, intents={tools[-1]: intent}, workflows={("caso", 1): workflow}),
+    )
+    world.gateway.answers(
+        tools[0], lambda call: answered({"valid": call.arguments["id"] in case["given"]["valid_ids"]})
+    )
+    world.gateway.answers(tools[-1], answered({"ok": True}))
+    return world
+
+
+WORKFLOWS = ("MCP-042", "MCP-043")
+
+
+@pytest.mark.parametrize("id_", WORKFLOWS)
+def test_a_workflow_goes_where_its_edges_say(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = CASES[id_]
+    tool = case["given"]["workflow"]["nodes"][-1]
+    monkeypatch.setitem(shop.INTENTS, tool, tool)
+    world = validated_and_run(case)
+    opens(world, tool, case["when"]["input"])
+    world.says("sim")
+
+    world.work()
+
+    told = world.transaction.attempts.get().normalised["workflow"]
+    assert told["nodes_run"] == [call.tool for call in world.gateway.calls] == case["then"]["nodes_run"]
+    assert told["status"] == case["then"]["status"]
+    wanted = case["then"].get("transaction", {"tool": tool, "status": "SUCCESS", "items": "SUCCEEDED"})
+    assert (world.transaction.tool, world.transaction.status) == (wanted["tool"], wanted["status"])
+    assert set(world.transaction.items.values_list("status", flat=True)) == {wanted["items"]}
 
 
 # What is read from an answer, and what it comes to ------------------------------------------

@@ -23,8 +23,8 @@ ELSEWHERE = {
     "MCP-019": RUNTIME,
     "MCP-021": RUNTIME,
     "MCP-037": LATER,
-    "MCP-042": LATER,
-    "MCP-043": LATER,
+    "MCP-042": RUNTIME,
+    "MCP-043": RUNTIME,
     "MCP-046": RUNTIME,
     "MCP-047": RUNTIME,
 }
