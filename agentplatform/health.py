@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from transactions.models import WorkerHeartbeat
 from transactions.services import alarms
+from transactions.services.reviewing import queue
 from transactions.services.rows import database_now
 
 CHECK_SECONDS = 2.0
@@ -79,6 +80,7 @@ def _checks() -> dict[str, Callable[[], str]]:
         "migrations": check_migrations,
         "worker": check_worker,
         "due_work": check_due_work,
+        "review": check_review,
     }
     if settings.REDIS_URL:
         found |= {
@@ -89,8 +91,9 @@ def _checks() -> dict[str, Callable[[], str]]:
 
 
 def _finding(name: str, future: Future[str], started: float) -> Finding:
-    # A worker may well start after the web process: its absence, and what it left undone, is told, not punished.
-    required = name not in ("worker", "due_work")
+    # A worker may well start after the web process: its absence, and what it left undone, is told, not punished. What
+    # waits for an operator needs the very process that serves them.
+    required = name not in ("worker", "due_work", "review")
     try:
         problem = future.result(max(0.0, started + CHECK_SECONDS - time.monotonic()))
     except TookTooLong:
@@ -140,6 +143,18 @@ def check_worker() -> str:
 def check_due_work() -> str:
     """Whether anything that is due has been waiting for too long."""
     return "; ".join(map(str, alarms.overdue(database_now())))
+
+
+def check_review() -> str:
+    """How many transactions wait for an operator, and for how long the oldest of them."""
+    waiting = queue()
+    if not waiting.length:
+        return ""
+    told = f"transactions that wait for an operator: {waiting.length}"
+    if waiting.since is None:
+        return told
+    seconds = max(0, round((database_now() - waiting.since).total_seconds()))
+    return f"{told}; the oldest for {seconds} s"
 
 
 def check_redis(command: tuple[str, ...]) -> str:

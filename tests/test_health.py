@@ -1,5 +1,6 @@
 """The probes: what they answer, to whom, and how long they may take (contracts.md §3)."""
 
+import re
 import threading
 
 import pytest
@@ -7,7 +8,10 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from agentplatform import health
+from tests.builders import a_transaction
+from transactions.core.statuses import ReviewState, Status
 from transactions.models import WorkerHeartbeat
+from transactions.services.reviewing import ask_for_review, queue, review
 
 
 @pytest.fixture
@@ -54,6 +58,30 @@ def test_a_worker_that_beat_lately_is_seen(probe):
     answer = probe.get("/readyz")
 
     assert answer.json()["checks"]["worker"]["ok"] is True
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_to_review_is_nothing_to_tell(probe):
+    a_transaction(Status.FAILED, review_state="resolved")
+
+    assert probe.get("/readyz").json()["checks"]["review"]["ok"] is True
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_waits_for_an_operator_is_counted_with_its_age_and_does_not_make_the_process_unready(probe):
+    old, taken = a_transaction(Status.VERIFYING), a_transaction(Status.VERIFYING)
+    for transaction in (old, taken):
+        ask_for_review(transaction.conversation, transaction, "nobody knows")
+    review(taken.pk, state=ReviewState.ACKNOWLEDGED, note="", actor="ana")
+    review(taken.pk, state=ReviewState.NEEDED, note="I go home", actor="ana")
+
+    answer = probe.get("/readyz")
+
+    found = answer.json()["checks"]["review"]
+    assert answer.status_code == 200
+    assert (found["ok"], found["required"]) == (False, False)
+    assert re.fullmatch(r"transactions that wait for an operator: 2; the oldest for \d+ s", found["detail"])
+    assert queue().since == old.events.get().at
 
 
 @pytest.mark.django_db(transaction=True)

@@ -173,6 +173,7 @@ class Transaction(models.Model):
             models.Index(fields=["status", "-created_at"], name="by_status"),
             models.Index(fields=["expires_at"], condition=Q(finished_at=None), name="due_to_expire"),
             models.Index(fields=["verify_due_at"], condition=~Q(verify_due_at=None), name="due_to_verify"),
+            models.Index(fields=["created_at"], condition=Q(review_state=ReviewState.NEEDED), name="needs_review"),
         ]
         permissions = [("operate", _("Can read the operator console"))]
 

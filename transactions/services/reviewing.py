@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction as database
+from django.db.models import Max, Min
 
 from tooling.cleaning import clean_text
 from transactions.core.statuses import REVIEW_MOVES, ReviewState, check_move
-from transactions.models import Conversation, Transaction
+from transactions.models import Conversation, Event, Transaction
 from transactions.services.rows import hold, record
 
 log = logging.getLogger(__name__)
@@ -30,10 +32,30 @@ def ask_for_review(conversation: Conversation, transaction: Transaction, why: st
     asked = transaction.events.filter(kind="review.needed").order_by("-id").first()
     if transaction.review_state == ReviewState.NEEDED and asked is not None and asked.data.get("why") == why:
         return
+    data = {"from": transaction.review_state, "to": ReviewState.NEEDED, "why": why}
     _set_review(transaction, ReviewState.NEEDED)
-    record(conversation, "review.needed", {"why": why}, transaction=transaction, is_public=False)
+    record(conversation, "review.needed", data, transaction=transaction, is_public=False)
     line, key = " ".join(why.split())[:WHY_SHOWN], transaction.pk
-    database.on_commit(lambda: log.error("transaction %s waits for an operator: %s", key, line))
+    database.on_commit(lambda: log.error("alarm: transaction %s waits for an operator: %s", key, line))
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """How many transactions wait for an operator, and since when the oldest of them does; None: nothing says when."""
+
+    length: int
+    since: datetime | None
+
+
+def queue() -> Queue:
+    """The operators' queue as it stands."""
+    waiting = Event.objects.filter(transaction__review_state=ReviewState.NEEDED, data__to=ReviewState.NEEDED)
+    began = waiting.filter(kind__in=("review.needed", "review.changed")).exclude(data__from=ReviewState.NEEDED)
+    latest = began.order_by().values("transaction").annotate(since=Max("at"))
+    return Queue(
+        length=Transaction.objects.filter(review_state=ReviewState.NEEDED).count(),
+        since=latest.aggregate(Min("since"))["since__min"],
+    )
 
 
 @dataclass(frozen=True, slots=True)
