@@ -8,6 +8,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+from django.core.exceptions import ImproperlyConfigured
 
 Apps = Sequence[AppConfig] | None
 
@@ -64,9 +65,27 @@ def check_production_database(app_configs: Apps = None, **options: Any) -> list[
     ]
 
 
+def check_evidence_key(app_configs: Apps = None, **options: Any) -> list[CheckMessage]:
+    """A key that signs nothing is found when the product starts, not when evidence is asked for."""
+    from transactions.services import signing
+
+    try:
+        signing.public_key()
+    except ImproperlyConfigured as error:
+        return [
+            Error(
+                str(error),
+                hint="Unset it to derive the key from SECRET_KEY.",
+                id="agentplatform.E002",
+            )
+        ]
+    return []
+
+
 def register_all() -> None:
     """Called once by the application; the last two matter only to ``check --deploy``."""
     register(check_language_model, Tags.security)
+    register(check_evidence_key, Tags.security)
     register(check_database_of_workers, Tags.compatibility)
     register(check_production_is_one_process, Tags.compatibility, deploy=True)
     register(check_production_database, Tags.compatibility, deploy=True)

@@ -40,6 +40,8 @@ if not SECRET_KEY:
     if IS_PRODUCTION:
         raise ImproperlyConfigured("SECRET_KEY is not set; production needs one of at least 50 characters")
     SECRET_KEY = _own_secret_key()
+EVIDENCE_KEY = env.str("EVIDENCE_KEY", default="")
+"""Signs evidence that leaves: the base64 of 32 bytes; derived from SECRET_KEY where it is not set."""
 
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[] if IS_PRODUCTION else ["localhost", "127.0.0.1", "[::1]"])
 FORWARDED_ALLOW_IPS = env.list("FORWARDED_ALLOW_IPS", default=[])

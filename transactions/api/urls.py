@@ -2,12 +2,13 @@
 
 from django.urls import include, path
 
-from transactions.api import review, views
+from transactions.api import evidence, review, views
 
 urlpatterns = [
     path("", include("transactions.api.chat_urls")),
     path("transactions/", views.TransactionListView.as_view(), name="transactions-list"),
     path("transactions/<uuid:pk>/", views.TransactionDetailView.as_view(), name="transactions-detail"),
+    path("transactions/<uuid:pk>/evidence/", evidence.TransactionEvidenceView.as_view(), name="transactions-evidence"),
     path("transactions/<uuid:pk>/items/<str:key>/resolve/", review.ItemResolveView.as_view(), name="items-resolve"),
     path("transactions/<uuid:pk>/review/", review.ReviewView.as_view(), name="transactions-review"),
 ]

@@ -20,7 +20,7 @@ from typing import Any
 START = ""
 """What stands before the first event of a chain."""
 
-REQUEST, RAW_ANSWER = "request_sha256", "raw_answer_sha256"
+REQUEST, RAW_ANSWER, STEP = "request_sha256", "raw_answer_sha256", "step_sha256"
 """Keys under which an event holds the fingerprint of what its attempt keeps beside the chain."""
 
 SEARCHED = 40
@@ -156,6 +156,8 @@ class _Walk:
         self.first_id: int | None = None
         self.highest: tuple[Entry | None, Entry | None] = (None, None)
         """The last two rows that stand in the table as they do in the chain."""
+        self.moved: list[Finding] = []
+        """Rows that stand elsewhere in the table; told unless the same row is told as moved in the chain, too."""
         self.misfits: list[_Misfit] = []
         self.missing: list[tuple[int, str | None]] = []
         """Missing numbers with the hash before each; only the first of a gap has one."""
@@ -171,15 +173,18 @@ class _Walk:
             return
         yield from self._gap(entry.number)
         self._link(entry)
-        yield from self._order(entry)
+        self._order(entry)
         self.last, self.expected, self.previous = entry, entry.number + 1, entry.hash
-        if len(self.misfits) + len(self.missing) > SEARCHED:
+        if len(self.misfits) + len(self.missing) + len(self.moved) > SEARCHED:
             # Too many to compare with all the others of a long chain.
             yield from self._search()
 
     def _search(self) -> Iterator[Finding]:
-        yield from _Search(self.misfits, self.missing).findings()
-        self.misfits, self.missing = [], []
+        found = _Search(self.misfits, self.missing).findings()
+        told = {finding.number for finding in found}
+        found += [finding for finding in self.moved if finding.number not in told]
+        yield from sorted(found, key=lambda finding: finding.number or 0)
+        self.misfits, self.missing, self.moved = [], [], []
 
     def _keep(self, entry: Entry, before: str | None) -> None:
         self.misfits.append(_Misfit(entry, before, follows=False))
@@ -213,16 +218,18 @@ class _Walk:
         self._keep(entry, self.previous)
         self.should_be = expected
 
-    def _order(self, entry: Entry) -> Iterator[Finding]:
+    def _order(self, entry: Entry) -> None:
         """Rows are stored in the order of their numbers; one that is not was moved in the table."""
         before, last = self.highest
         if last is None or entry.id > last.id:
             self.highest = (last, entry)
         elif before is None or entry.id > before.id:
-            yield Finding(Wrong.REORDERED, last.number, last.kind, "it was moved in the table, behind later events")
+            detail = "it was moved in the table, behind later events"
+            self.moved.append(Finding(Wrong.REORDERED, last.number, last.kind, detail))
             self.highest = (before, entry)
         else:
-            yield Finding(Wrong.REORDERED, entry.number, entry.kind, "it was moved in the table, before earlier events")
+            detail = "it was moved in the table, before earlier events"
+            self.moved.append(Finding(Wrong.REORDERED, entry.number, entry.kind, detail))
 
     def end(self, head: str) -> Iterator[Finding]:
         yield from self._gap(self.length + 1)
@@ -253,7 +260,7 @@ class _Search:
         self.hashes = [misfit.entry.hash for misfit in misfits]
         self.places = {misfit.entry.number: misfit for misfit in misfits if misfit.entry.number is not None}
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> list[Finding]:
         found: list[Finding] = []
         refound: set[int] = set()
         for misfit in self.misfits:
@@ -262,10 +269,8 @@ class _Search:
                 found.append(self._told(misfit, was))
             if was is not None:
                 refound.add(was)
-        for number in self.missing:
-            if number not in refound:
-                found.append(Finding(Wrong.MISSING, number, "", "it is missing"))
-        yield from sorted(found, key=lambda finding: finding.number or 0)
+        lost = [number for number in self.missing if number not in refound]
+        return found + [Finding(Wrong.MISSING, number, "", "it is missing") for number in lost]
 
     def _true_number(self, misfit: _Misfit) -> int | None:
         """The number under which the row's content fits a stored hash; its own: it is right and another one is not."""

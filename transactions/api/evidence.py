@@ -1,0 +1,113 @@
+"""The evidence of one transaction as a signed bundle: ``GET /api/v1/transactions/{id}/evidence/``."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC
+from typing import Any
+from uuid import UUID
+
+from django.db.transaction import atomic
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.renderers import JSONRenderer
+from rest_framework.response import Response
+
+from tooling import catalog
+from transactions.api.permissions import OperatorEndpoint
+from transactions.api.serializers import TransactionDetail
+from transactions.api.views import problems
+from transactions.core.bundles import FORMAT, chain_rows
+from transactions.models import Conversation, Event, Transaction
+from transactions.services.rows import database_now, entry_of, hold
+from transactions.services.signing import signed
+
+
+@atomic
+def bundle_of(transaction: Transaction) -> dict[str, Any]:
+    """Everything that proves what ``transaction`` did, signed; nothing of its conversation moves while it is read."""
+    conversation = hold(transaction.conversation_id)
+    transaction = Transaction.objects.select_related("conversation__channel").get(pk=transaction.pk)
+    try:
+        release_hash = catalog.release(transaction.release).hash
+    except catalog.NothingPublished:
+        release_hash = None
+    content = {
+        "format": FORMAT,
+        "made_at": database_now().astimezone(UTC).isoformat(),
+        "transaction": TransactionDetail(transaction).data,
+        "release": {"number": transaction.release, "hash": release_hash},
+        "chain": _chain_of(conversation, transaction),
+    }
+    # As a reader of the file will have it, for that is what is signed.
+    return signed(json.loads(JSONRenderer().render(content)))
+
+
+def _chain_of(conversation: Conversation, transaction: Transaction) -> dict[str, Any]:
+    events = Event.objects.filter(conversation=conversation)
+    turns = events.filter(transaction=transaction).exclude(turn=None).values_list("turn_id", flat=True)
+    chained = events.exclude(number=None).order_by("number").iterator(chunk_size=500)
+    rows = chain_rows(map(entry_of, chained), str(transaction.pk), set(map(str, turns)))
+    return {
+        "conversation_id": str(conversation.pk),
+        "length": conversation.chain_length,
+        "head": conversation.chain_head,
+        "older": events.filter(number=None).count(),
+        "events": list(rows),
+    }
+
+
+# As it is described ------------------------------------------
+
+
+class BundleReleaseOut(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    hash = serializers.CharField(allow_null=True)
+
+
+class ChainRowOut(serializers.Serializer[Any]):
+    """One event: in full where it belongs to the transaction, else the fingerprint of its content."""
+
+    number = serializers.IntegerField()
+    hash = serializers.CharField()
+    event = serializers.DictField(required=False)
+    content = serializers.CharField(required=False)
+
+
+class ChainOut(serializers.Serializer[Any]):
+    conversation_id = serializers.UUIDField()
+    length = serializers.IntegerField()
+    head = serializers.CharField()
+    older = serializers.IntegerField(help_text="Events that were written before there was a chain.")
+    events = ChainRowOut(many=True)
+
+
+class SignatureOut(serializers.Serializer[Any]):
+    algorithm = serializers.CharField()
+    public_key = serializers.CharField()
+    value = serializers.CharField()
+
+
+class EvidenceOut(serializers.Serializer[Any]):
+    """Signed with Ed25519 over everything but ``signature``; ``manage.py evidence_bundle --check`` checks it."""
+
+    format = serializers.CharField()
+    made_at = serializers.DateTimeField()
+    transaction = TransactionDetail()
+    release = BundleReleaseOut()
+    chain = ChainOut()
+    signature = SignatureOut()
+
+
+class TransactionEvidenceView(OperatorEndpoint):
+    """The signed bundle of one transaction."""
+
+    @extend_schema(
+        operation_id="transactions_evidence",
+        responses={200: EvidenceOut, **problems(401, 403, 404, 429)},
+    )
+    def get(self, request: Any, pk: UUID) -> Response:
+        bundle = bundle_of(get_object_or_404(Transaction, pk=pk))
+        name = f'attachment; filename="evidence-{pk}.json"'
+        return Response(bundle, headers={"Content-Disposition": name})
