@@ -207,6 +207,7 @@ EVENTS: Mapping[str, Text] = {
 
 
 def badge(table: Mapping[str, Badge], value: str) -> Badge:
+    "workflow.step": _("Node of the workflow asked"),
     """The badge of ``value``; a value that the table does not know is shown as it is."""
     return table.get(value) or Badge(text=value, tone="ended", icon="dash")
 

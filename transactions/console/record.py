@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from transactions.console import labels
@@ -22,6 +23,8 @@ from transactions.console.presentation import (
     plain,
 )
 from transactions.models import Attempt, Confirmation, Event, Item, Transaction
+from transactions.services.reviewing import OPERATOR
+from transactions.services.stepping import BEFORE
 
 USER_KINDS = frozenset({"user.message", "confirmation.answered"})
 
@@ -138,6 +141,33 @@ def confirmation_block(confirmation: Confirmation) -> ConfirmationBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One node of a workflow beside the tool's own call; ``of_attempt``: it was asked for that earlier attempt."""
+
+    node: str
+    tool: str
+    at: Moment | None
+    is_before: bool
+    of_attempt: int | None
+    failure: str
+    request: Json | None
+    answer: Json | None
+
+
+def step_of(kept: dict[str, Any]) -> Step:
+    return Step(
+        node=str(kept.get("node", "")),
+        tool=str(kept.get("tool", "")),
+        at=moment(parse_datetime(str(kept.get("at", ""))), milliseconds=True),
+        is_before=kept.get("phase") == BEFORE,
+        of_attempt=kept.get("of_attempt"),
+        failure=str(kept.get("failure", "")),
+        request=json_view(kept.get("request")),
+        answer=json_view(kept.get("answer")),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptBlock:
     number: int
     status: Badge
@@ -150,6 +180,7 @@ class AttemptBlock:
     request: Json | None
     raw_answer: Json | None
     normalised: Json | None
+    steps: list[Step]
 
 
 def attempt_block(attempt: Attempt) -> AttemptBlock:
@@ -165,6 +196,7 @@ def attempt_block(attempt: Attempt) -> AttemptBlock:
         request=json_view(attempt.request),
         raw_answer=json_view(attempt.raw_answer),
         normalised=json_view(attempt.normalised),
+        steps=[step_of(kept) for kept in attempt.steps if isinstance(kept, dict)],
     )
 
 
