@@ -88,6 +88,7 @@ class AttemptOut(serializers.Serializer[Any]):
     raw_answer = serializers.JSONField(allow_null=True)
     normalised = serializers.JSONField(allow_null=True)
     secondary_error = serializers.CharField(allow_null=True)
+    steps = serializers.ListField(child=serializers.DictField())
 
 
 class EventOut(serializers.Serializer[Any]):

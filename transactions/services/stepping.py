@@ -17,6 +17,7 @@ from tooling import catalog
 from tooling.cleaning import clean_json
 from tooling.gateway import Answered, Call, NotSent, Outcome
 from tooling.specs import OperationType, WorkflowNode, WorkflowSpec
+from transactions.core import evidence
 from transactions.core.errors import LeaseLost
 from transactions.core.outcomes import envelope_of
 from transactions.core.statuses import AttemptStatus, ItemStatus, ReasonCode
@@ -32,7 +33,7 @@ from transactions.services.calls import (
     workflow_for,
 )
 from transactions.services.executing import Claim, fail_unsent, held, name_implicit_item
-from transactions.services.rows import database_now
+from transactions.services.rows import database_now, record
 
 BEFORE, AFTER = "before", "after"
 """Where a node ran, seen from the tool's own."""
@@ -173,7 +174,10 @@ def may_repeat(run: Run, node: WorkflowNode) -> bool:
 
 
 def keep(run: Run, node: WorkflowNode, arguments: Mapping[str, Any], outcome: Outcome) -> Run:
-    """Commit what a node was asked and answered, and go on with it; LeaseLost where another worker took over."""
+    """Commit what a node was asked and answered, and go on with it; LeaseLost where another worker took over.
+
+    Its fingerprint goes into the chain of evidence in the same commit.
+    """
     kept = {
         "node": node.id,
         "tool": node.action,
@@ -184,14 +188,20 @@ def keep(run: Run, node: WorkflowNode, arguments: Mapping[str, Any], outcome: Ou
         "failure": "" if isinstance(outcome, Answered) else outcome.reason,
         "at": database_now().isoformat(),
     }
+    kept = clean_json(kept)
     went_on = replace(run, steps=[*run.steps, kept], results=[*run.results, _result_of(kept)])
-    _write_steps(went_on)
+    with atomic():
+        conversation, attempt = held(run.claim)
+        _write_steps(went_on)
+        told = {"attempt": attempt.number, **{name: kept[name] for name in ("node", "tool", "phase", "failure")}}
+        data = {**told, evidence.STEP: evidence.fingerprint(kept)}
+        record(conversation, "workflow.step", data, transaction=attempt.transaction, is_public=False)
     return went_on
 
 
 def _write_steps(run: Run) -> None:
     ours = Attempt.objects.filter(pk=run.claim.attempt_id, lease=run.claim.lease)
-    if not ours.update(steps=clean_json(list(run.steps))):
+    if not ours.update(steps=list(run.steps)):
         raise LeaseLost(f"attempt {run.claim.attempt_id} was taken over by another worker")
 
 
