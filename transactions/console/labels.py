@@ -199,6 +199,7 @@ EVENTS: Mapping[str, Text] = {
     "attempt.answered": _("Call answered"),
     "attempt.not_sent": _("Call not sent"),
     "attempt.unknown": _("No answer to the call"),
+    "workflow.step": _("Node of the workflow asked"),
     "items.progress": _("Progress"),
     "transaction.verifying": _("Being verified"),
     "transaction.finished": _("Finished"),
@@ -207,7 +208,6 @@ EVENTS: Mapping[str, Text] = {
 
 
 def badge(table: Mapping[str, Badge], value: str) -> Badge:
-    "workflow.step": _("Node of the workflow asked"),
     """The badge of ``value``; a value that the table does not know is shown as it is."""
     return table.get(value) or Badge(text=value, tone="ended", icon="dash")
 
