@@ -20,6 +20,7 @@ from transactions.core.parameters import (
     read_values,
 )
 from transactions.core.precedence import Failed, Said, Setting, State
+from transactions.core.retrying import is_retry_phrase
 from transactions.core.routing import (
     ActiveTransaction,
     Routing,
@@ -32,6 +33,8 @@ from transactions.intents import EnterpriseRouter
 from transactions.llm import Completion, LanguageModel
 from transactions.models import Confirmation, Conversation, Transaction, Turn
 from transactions.services.calls import Rules, rules_of
+from transactions.services.parking import offered_at, parked_in
+from transactions.services.retrying import newest_to_retry
 from transactions.services.telling import last_assistant_text
 from transactions.services.turning import occupying
 
@@ -50,11 +53,15 @@ class Situation:
     transaction: Transaction | None
     rules: Rules | None
     confirmation: Confirmation | None
+    parked: Transaction | None
+    """What was set aside last and may be taken up."""
     published: catalog.PublishedRelease | None
     last_assistant: str | None
     state: State
     said: Said
     setting: Setting
+    to_retry: Transaction | None = None
+    """What the words of this turn ask to be tried again, where it may be (runtime.md §9.5)."""
 
     @property
     def router(self) -> EnterpriseRouter:
@@ -72,19 +79,30 @@ def situation_of(conversation_id: UUID, turn: Turn) -> Situation:
     confirmation = None
     if transaction is not None and transaction.status == Status.AWAITING_CONFIRMATION:
         confirmation = transaction.confirmations.filter(status=ConfirmationStatus.OPEN).first()
+    parked = parked_in(conversation_id)
     published = catalog.newest()
+    to_retry = _to_retry(conversation, turn, transaction)
     return Situation(
         conversation=conversation,
         turn=turn,
         transaction=transaction,
         rules=rules,
         confirmation=confirmation,
+        parked=parked,
         published=published,
         last_assistant=last_assistant_text(conversation),
-        state=_state(transaction, rules, confirmation, conversation.locale),
+        state=_state(transaction, rules, confirmation, conversation.locale) if transaction else _idle_state(parked),
         said=Said(text=turn.text, seen_seq=turn.seq if turn.seen_seq is None else turn.seen_seq),
-        setting=_setting(conversation, turn, rules, published),
+        setting=_setting(conversation, turn, rules, published, can_retry=to_retry is not None),
+        to_retry=to_retry,
     )
+
+
+def _to_retry(conversation: Conversation, turn: Turn, transaction: Transaction | None) -> Transaction | None:
+    """Looked up only for words that ask for it."""
+    if transaction is not None or not is_retry_phrase(turn.text, conversation.locale):
+        return None
+    return newest_to_retry(conversation.pk)
 
 
 def _state(
@@ -100,8 +118,17 @@ def _state(
     )
 
 
+def _idle_state(parked: Transaction | None) -> State:
+    return State(offered_seq=offered_at(parked) if parked else None)
+
+
 def _setting(
-    conversation: Conversation, turn: Turn, rules: Rules | None, published: catalog.PublishedRelease | None
+    conversation: Conversation,
+    turn: Turn,
+    rules: Rules | None,
+    published: catalog.PublishedRelease | None,
+    *,
+    can_retry: bool,
 ) -> Setting:
     newest = published.definitions if published else None
     own = rules.definitions if rules else newest
@@ -111,6 +138,7 @@ def _setting(
         confidence_threshold=newest.router.confidence_threshold if newest else 1.0,
         phrases=own.router.confirmation_phrases if own else {},
         keyword_intent=keyword,
+        can_retry=can_retry,
     )
 
 

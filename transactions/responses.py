@@ -9,17 +9,20 @@ from typing import Any
 from django.db.transaction import atomic
 
 from tooling import catalog
+from tooling.specs import OnIntentShift
 from transactions.core import precedence, reply
 from transactions.core.confirmation import effective_set, known_keys
+from transactions.core.errors import StaleTransaction
 from transactions.core.parameters import missing
 from transactions.core.precedence import Decision, Failed
 from transactions.core.routing import AskWhich, Chosen
 from transactions.core.statuses import ReasonCode, Rule, Status
 from transactions.models import Conversation, Transaction
 from transactions.readings import Reader, Situation
-from transactions.services import advancing, amending, confirming, ending, turning
+from transactions.services import advancing, amending, confirming, ending, parking, resuming, retrying, turning
 from transactions.services.advancing import Opening
 from transactions.services.calls import Rules, rules_for
+from transactions.services.retrying import RetryRefused
 from transactions.services.rows import check_unmoved
 from transactions.services.telling import say
 from transactions.services.turning import Handling
@@ -60,6 +63,8 @@ class _Prepared:
     rules: Rules | None = None
     auxiliary: Mapping[str, Any] | None = None
     text: str = ""
+    resumes: bool = False
+    """What was set aside is taken up instead of opening anything."""
 
 
 def _prepare(decision: Decision, situation: Situation, reader: Reader) -> tuple[Decision, _Prepared]:
@@ -98,6 +103,9 @@ def _prepare_opening(
         if isinstance(found, Failed):
             return precedence.SayAgain(found.component), _Prepared()
         values = found.values
+    if not values and situation.parked is not None and situation.parked.tool == tool:
+        # Asked for again, and nothing new was named: what was set aside is meant (runtime.md §6.6).
+        return decision, _Prepared(resumes=True)
     auxiliary = _auxiliary(rules, values, reader)
     if isinstance(auxiliary, Failed):
         return precedence.SayAgain(auxiliary.component), _Prepared()
@@ -132,6 +140,13 @@ def _carry_out(
     match decision:
         case precedence.Open() | precedence.Shift():
             return _open(decision, conversation, situation, prepared)
+        case precedence.Resume(rule=rule):
+            return _resume(conversation, situation, rule)
+        case precedence.LetGo(rule=rule) if situation.parked is not None:
+            resuming.let_go(conversation, situation.parked, rule=rule, turn=turn)
+            return situation.parked
+        case precedence.Retry(rule=rule):
+            return _retry(conversation, situation, rule)
         case precedence.Answer(question=question, is_bare_answer=is_bare, is_clear=is_clear, rule=rule):
             text = _answer_text(situation, question, is_bare=is_bare, is_clear=is_clear)
             say(conversation, text, rule=rule, turn=turn)
@@ -222,15 +237,50 @@ def _open(
     prepared: _Prepared,
 ) -> Transaction | None:
     """End what is left and start the new transaction; where none can start, nothing is left either."""
+    if prepared.resumes:
+        _leave(decision, conversation, situation)
+        return _resume(conversation, situation, decision.rule)
     if prepared.opening is None or prepared.rules is None:
         say(conversation, prepared.text, rule=decision.rule, turn=situation.turn)
         if situation.transaction is not None:
             _ask_pending(conversation, situation, decision.rule)
         return None
-    if isinstance(decision, precedence.Shift):
-        # on_intent_shift: park behaves as abandon until parking is built.
-        _end(conversation, situation, Status.ABANDONED, ReasonCode.INTENT_SHIFT, rule=Rule.SHIFT_ABANDONED)
+    _leave(decision, conversation, situation)
     return advancing.open_transaction(conversation, prepared.opening, prepared.rules, turn=situation.turn)
+
+
+def _retry(conversation: Conversation, situation: Situation, rule: Rule) -> Transaction:
+    """The child that the words ask for; where there may be none any more, the turn is looked at again."""
+    if situation.to_retry is None:
+        raise StaleTransaction("nothing was found to try again; look and decide again")
+    child = retrying.open_child(conversation, situation.to_retry, actor="user", turn=situation.turn, rule=rule)
+    if isinstance(child, RetryRefused):
+        raise StaleTransaction(f"{situation.to_retry} may not be tried again now; look and decide again")
+    return child
+
+
+def _leave(decision: precedence.Open | precedence.Shift, conversation: Conversation, situation: Situation) -> None:
+    """Set what occupied the conversation aside, or end it, as its policy says (runtime.md §6.6)."""
+    transaction, rules = situation.transaction, situation.rules
+    if not isinstance(decision, precedence.Shift) or transaction is None or rules is None:
+        return
+    # Only what waits for its confirmation is complete enough to be taken up later.
+    can_wait = transaction.status == Status.AWAITING_CONFIRMATION
+    if can_wait and rules.policy.on_intent_shift is OnIntentShift.PARK:
+        parking.park(conversation, transaction, rules, turn=situation.turn)
+        return
+    _end(conversation, situation, Status.ABANDONED, ReasonCode.INTENT_SHIFT, rule=Rule.SHIFT_ABANDONED)
+
+
+def _resume(conversation: Conversation, situation: Situation, rule: Rule) -> Transaction | None:
+    """Take up what was set aside, unless its tool was disabled meanwhile."""
+    if situation.parked is None:
+        return None
+    if not catalog.is_available(situation.parked.tool):
+        say(conversation, reply.not_available(conversation.locale), rule=rule, turn=situation.turn)
+        return None
+    resuming.resume(conversation, situation.parked, rule=rule, turn=situation.turn)
+    return situation.parked
 
 
 def _stay(conversation: Conversation, situation: Situation, rule: Rule, question: str | None) -> None:

@@ -19,7 +19,7 @@ from django.db import close_old_connections, connection
 from django.db.models import Q, QuerySet
 
 from transactions import failpoints, outbox
-from transactions.core.statuses import BUSY, OCCUPYING, AttemptStatus, Status
+from transactions.core.statuses import BUSY, AttemptStatus, Status
 from transactions.models import Attempt, Conversation, Transaction, Turn
 from transactions.outbox import Work
 from transactions.services import accounting, alarms, ending, executing
@@ -85,8 +85,7 @@ def _run(piece: Callable[[], object]) -> None:
 
 
 def _on_rows(now: datetime) -> Iterator[Callable[[], object]]:
-    waiting = OCCUPYING - {Status.EXECUTING}
-    expired = Transaction.objects.filter(status__in=waiting, expires_at__lte=now).order_by("expires_at")
+    expired = Transaction.objects.filter(status__in=ending.EXPIRING, expires_at__lte=now).order_by("expires_at")
     for conversation_id in expired.values_list("conversation_id", flat=True)[:BATCH]:
         yield partial(ending.expire_if_due, conversation_id)
     for conversation_id in soon_to_expire(now).values_list("conversation_id", flat=True)[:BATCH]:

@@ -9,10 +9,11 @@ from tests.runtime import shop
 from tests.runtime.fakes import answered
 from tests.runtime.world import World, rows
 from tooling.gateway import Answered, Call
-from tooling.specs import Definitions
+from tooling.specs import Definitions, OnIntentShift
 
 EXTRACTION = "transaction_parameter_extraction"
 ROUTING = "intent_routing"
+REPLY = "confirmation_reply"
 NOTHING = {"kind": "other", "keep_item_keys": None, "values": {}, "question": None}
 
 
@@ -80,6 +81,9 @@ def definitions_for(given: Mapping[str, Any], *, needs_validator: bool) -> Defin
                 spec = shop.tool(name, {key: shop.ARGUMENTS[name].get(key, "string") for key in required})
                 definitions = shop.with_tool(definitions, spec)
             definitions = shop.with_policy(definitions, name, requires=tuple(required))
+        shift = (given.get("policy") or {}).get("on_intent_shift")
+        if shift:
+            definitions = shop.with_policy(definitions, name, on_intent_shift=OnIntentShift(shift))
         if needs_validator:
             definitions = shop.with_validator(definitions, name, f"validar_{name}")
     definitions = shop.with_keywords(definitions, given.get("intents_with_keyword", {}))
@@ -91,6 +95,8 @@ def definitions_for(given: Mapping[str, Any], *, needs_validator: bool) -> Defin
 def stage(given: Mapping[str, Any]) -> World:
     """A world in the state ``given["state"]``; labels of its items are what the validator resolves to."""
     state = given.get("state") or {}
+    if parked := state.get("parked"):
+        return _park(stage({**given, "state": parked}))
     status = state.get("status")
     labels = _labels(state)
     needs_validator = bool(labels) or status == "PRE_VALIDATING"
@@ -114,6 +120,16 @@ def stage(given: Mapping[str, Any]) -> World:
         world.answers("confirm")
     if status == "VERIFYING":
         _leave_unknown(world, tool, state["items"])
+    return world
+
+
+def _park(world: World) -> World:
+    """The customer asks for something else instead of answering, and gets it."""
+    world.model.script({REPLY: NOTHING, ROUTING: shift_to(shop.INTENTS["consultar_faturas"])})
+    world.gateway.answers("consultar_faturas", rows({"name": "março", "ok": True}))
+    world.says("antes quero ver a fatura")
+    world.work()
+    world.model.script({})
     return world
 
 

@@ -8,16 +8,13 @@ import pytest
 
 from tests.loading import cases
 from tests.runtime import shop
-from tests.runtime.staging import EXTRACTION, ROUTING, stage
+from tests.runtime.staging import EXTRACTION, ROUTING, shift_to, stage
 from tests.runtime.world import World
 from transactions.core.statuses import ItemStatus
 from transactions.models import Transaction, Turn
 
 pytestmark = [pytest.mark.django_db, pytest.mark.runtime]
 
-SKIPPED = {
-    "PRE-058": "parking is an issue of its own; until then park behaves as abandon",
-}
 CASES = cases("precedence")
 
 
@@ -41,6 +38,9 @@ def play(world: World, step: dict[str, Any], given: dict[str, Any]) -> Turn | No
     if EXTRACTION not in answers and "message" in step:
         # Where the case scripts no extraction for the transaction that a shift opens: what the message names.
         answers[EXTRACTION] = named_item
+    if (given.get("state") or {}).get("parked") and "message" in step:
+        # Where the case scripts no routing: the customer asks for what was set aside.
+        answers.setdefault(ROUTING, shift_to(shop.INTENTS[given["state"]["parked"]["tool"]]))
     world.model.script(answers, step.get("model_failure"))
     if "answer" in step:
         world.answers(step["answer"]["decision"])
@@ -56,12 +56,11 @@ def play(world: World, step: dict[str, Any], given: dict[str, Any]) -> Turn | No
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_precedence(case: dict[str, Any]) -> None:
-    if case["id"] in SKIPPED:
-        pytest.skip(SKIPPED[case["id"]])
     given, then = case["given"], case["then"]
     world = stage(given)
-    old = world.transactions[-1] if world.transactions else None
-    before = _Before(world)
+    parked = [transaction for transaction in world.transactions if transaction.status == "PARKED"]
+    old = (parked or world.transactions or [None])[-1]
+    before = _Before(world, old)
     extractions = 0
     turns = []
     for number, step in enumerate(case["when"].get("steps") or [case["when"]]):
@@ -78,15 +77,16 @@ def test_precedence(case: dict[str, Any]) -> None:
 
 
 class _Before:
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, old: Transaction | None) -> None:
         self.seq = world.events[-1].seq if world.events else 0
         self.transactions = len(world.transactions)
-        self.arguments = world.transactions[-1].known if world.transactions else {}
-        tool = world.transactions[-1].tool if world.transactions else ""
+        self.arguments = old.known if old else {}
+        tool = old.tool if old else ""
         self.action_calls = len(world.gateway.calls_of(tool))
         self.validations = sum(call.tool.startswith("validar") for call in world.gateway.calls)
-        open_ones = [c for t in world.transactions for c in t.confirmations.filter(status="open")]
-        self.confirmation = open_ones[-1] if open_ones else None
+        asked = [c for t in world.transactions for c in t.confirmations.all()]
+        open_ones = [c for c in asked if c.status == "open"]
+        self.confirmation = (open_ones or asked or [None])[-1]
         self.statuses = [t.status for t in world.transactions]
 
 
@@ -199,6 +199,10 @@ class Checks:
         self.world.validate()
         runs = sum(call.tool.startswith("validar") for call in self.world.gateway.calls)
         assert (runs > self.before.validations) is expected
+
+    def parked_resumed(self, expected: bool) -> None:
+        assert (self.current.status == "PRE_VALIDATING") is expected
+        assert len(self.world.transactions) == self.before.transactions
 
     def confirmation_still_open(self, expected: str) -> None:
         assert self.world.confirmation.pk == self.before.confirmation.pk

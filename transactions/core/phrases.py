@@ -55,6 +55,47 @@ SHIPPED: Mapping[str, Phrases] = {
 """The explicit answers of runtime.md §6.4, by language; a release adds its own."""
 
 
+RETRIES: Mapping[str, tuple[str, ...]] = {
+    "pt": (
+        "tentar de novo",
+        "tente de novo",
+        "tenta de novo",
+        "tentar novamente",
+        "tente novamente",
+        "tenta novamente",
+        "tentar outra vez",
+        "tente outra vez",
+        "tenta outra vez",
+        "quero tentar de novo",
+        "pode tentar de novo",
+        "tentar de novo o que falhou",
+        "tente de novo o que falhou",
+        "tenta de novo o que falhou",
+        "quero tentar de novo o que falhou",
+        "tentar novamente o que falhou",
+        "tente novamente o que falhou",
+        "repetir o que falhou",
+        "repita o que falhou",
+        "repete o que falhou",
+    ),
+    "en": (
+        "try again",
+        "please try again",
+        "try it again",
+        "try that again",
+        "try again what failed",
+        "try what failed again",
+        "try the failed ones again",
+        "retry",
+        "retry it",
+        "retry what failed",
+        "retry the failed ones",
+        "repeat what failed",
+    ),
+}
+"""Whole messages that ask for what failed to be tried again (runtime.md §9.5), by language."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hedges:
     """Words that take back, narrow or delay a yes that came before them."""

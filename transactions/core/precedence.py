@@ -17,6 +17,7 @@ from transactions.core.confirmation import (
     starts_with_explicit_yes,
 )
 from transactions.core.parameters import Extraction
+from transactions.core.retrying import is_retry_phrase
 from transactions.core.routing import Routing
 from transactions.core.statuses import BUSY, Rule, Status
 
@@ -32,6 +33,8 @@ class State:
     """The open confirmation's text with the operation's description: what the user was asked."""
     requested_seq: int = 0
     """Where the open confirmation was first shown."""
+    offered_seq: int | None = None
+    """Where the user was last asked whether to go on with what was set aside; None: something else was said since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class Setting:
     phrases: Mapping[str, Phrases] = field(default_factory=dict)
     keyword_intent: str | None = None
     """The intent whose keyword the text holds; counts only where nothing occupies the conversation (§6.8)."""
+    can_retry: bool = False
+    """Items of the conversation's newest transaction failed and may be tried again (§9.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +174,27 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
+class Retry:
+    """Try again what failed (§9.5)."""
+
+    rule: Rule = Rule.IDLE_KEYWORD
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Take up what was set aside: a yes to the offer of it (§6.6)."""
+
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """A no to the offer to go on with what was set aside."""
+
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """Nothing to start: answer the question, or say what can be done."""
 
@@ -200,6 +226,9 @@ Decision = (
     | Leave
     | Queue
     | Open
+    | Retry
+    | Resume
+    | LetGo
     | Answer
     | SayAgain
 )
@@ -208,7 +237,7 @@ Decision = (
 def decide(state: State, said: Said, readings: Readings, setting: Setting) -> Decision | Need:
     """The decision for this turn, or the reading that it still needs (runtime.md §6)."""
     if state.status is None:
-        return _idle(said, readings, setting)
+        return _answer_to_offer(state, said, setting) or _idle(said, readings, setting)
     if state.status in BUSY:
         return _busy(state.status, said, setting)
     if state.status is Status.COLLECTING_PARAMETERS:
@@ -298,7 +327,22 @@ def _busy(status: Status, said: Said, setting: Setting) -> Decision:
     return Queue()
 
 
+def _answer_to_offer(state: State, said: Said, setting: Setting) -> Decision | None:
+    """A plain yes or no to the offer of what was set aside, if the user has seen it (§6.6)."""
+    if state.offered_seq is None or said.seen_seq < state.offered_seq:
+        return None
+    match explicit_answer(said.text, setting.locale, setting.phrases):
+        case "confirm":
+            return Resume(Rule.SHIFT_PARKED)
+        case "reject":
+            return LetGo(Rule.SHIFT_CANCELLED)
+        case _:
+            return None
+
+
 def _idle(said: Said, readings: Readings, setting: Setting) -> Decision | Need:
+    if setting.can_retry and is_retry_phrase(said.text, setting.locale):
+        return Retry()
     if setting.keyword_intent:
         return Open(Rule.IDLE_KEYWORD, setting.keyword_intent)
     routing = readings.routing

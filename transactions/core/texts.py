@@ -86,6 +86,14 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         PORTUGUESE: "Deixei a solicitação anterior de lado; nada foi feito.",
         ENGLISH: "I set the earlier request aside; nothing was done.",
     },
+    "parked": {
+        PORTUGUESE: "Deixei de lado por enquanto: {request}. Pergunto de novo quando terminarmos.",
+        ENGLISH: "I have set this aside for now: {request}. I will ask again when we are done.",
+    },
+    "parked.offer": {
+        PORTUGUESE: "Ficou de lado um pedido seu: {request}. Quer voltar a ele?",
+        ENGLISH: "A request of yours was set aside: {request}. Do you want to go back to it?",
+    },
     "expires.confirmation": {
         PORTUGUESE: "Ainda espero a sua resposta: o pedido de confirmação vale só por mais {minutes} minuto. "
         "Sem resposta, nada será feito.",

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
-
 from transactions import outbox
 from transactions.core import reply
 from transactions.core.parameters import missing
 from transactions.core.statuses import ReasonCode, Rule, Status
 from transactions.models import Conversation, Transaction, Turn
 from transactions.services import confirming, ending
-from transactions.services.calls import Rules, rules_for
+from transactions.services.calls import Rules, rules_for, seconds_to_live
 from transactions.services.rows import change, database_now, move, record
 
 VALIDATOR_LIMIT = 4
@@ -50,7 +48,7 @@ def open_transaction(
         tool=opening.tool,
         intent=opening.intent,
         operation_type=rules.policy.operation_type,
-        expires_at=database_now() + timedelta(seconds=_seconds_to_live(rules)),
+        expires_at=database_now() + timedelta(seconds=seconds_to_live(rules)),
     )
     _tell_started(conversation, transaction, opening, rules, turn=turn, actor=actor)
     if refusal := _refusal_at_once(conversation, rules):
@@ -101,10 +99,6 @@ def _refusal_at_once(conversation: Conversation, rules: Rules) -> ReasonCode | N
     return None
 
 
-def _seconds_to_live(rules: Rules) -> int:
-    return rules.policy.expires_after or settings.TRANSACTION_SECONDS
-
-
 def _sourced(values: Mapping[str, Any], source: str, turn: Turn | None) -> dict[str, Any]:
     turn_id = str(turn.pk) if turn else None
     return {name: {"value": value, "source": source, "turn_id": turn_id} for name, value in values.items()}
@@ -127,7 +121,7 @@ def take_values(
         **_sourced(auxiliary or {}, "mapping", turn),
         **_sourced(values, source, turn),
     }
-    expires_at = database_now() + timedelta(seconds=_seconds_to_live(rules))
+    expires_at = database_now() + timedelta(seconds=seconds_to_live(rules))
     change(transaction, arguments=arguments, question="", expires_at=expires_at, warned_at=None)
     advance(conversation, transaction, rules, turn=turn, rule=rule)
 

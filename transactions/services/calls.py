@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+
 from tooling import catalog
 from tooling.specs import Definitions, ExecutionMode, PolicySpec, ToolSpec, WorkflowSpec
 from transactions.core.confirmation import digest
@@ -32,6 +34,11 @@ def rules_of(transaction: Transaction) -> Rules:
 
 def rules_for(definitions: Definitions, tool: str) -> Rules:
     return Rules(definitions, definitions.tools[tool], definitions.policy(tool))
+
+
+def seconds_to_live(rules: Rules) -> int:
+    """How long a request of this policy stays open."""
+    return rules.policy.expires_after or settings.TRANSACTION_SECONDS
 
 
 def auxiliary_arguments(rules: Rules, tool: str, context: Mapping[str, Any]) -> dict[str, Any]:

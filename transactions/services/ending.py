@@ -16,8 +16,12 @@ from transactions.core.statuses import (
     Status,
 )
 from transactions.models import Conversation, Transaction, Turn
+from transactions.services.parking import offer
 from transactions.services.rows import database_now, hold, move, record
 from transactions.services.telling import outcome_data
+
+EXPIRING = (OCCUPYING - {Status.EXECUTING}) | {Status.PARKED}
+"""What time ends: whatever is not done yet, and what was set aside."""
 
 
 def end(
@@ -59,18 +63,18 @@ def tell_finished(
     """The ``transaction.finished`` event; turns that waited for it are woken."""
     data = outcome_data(conversation, transaction)
     record(conversation, "transaction.finished", data, transaction=transaction, turn=turn, rule=rule, actor=actor)
+    if transaction.reason_code != ReasonCode.INTENT_SHIFT:
+        # After a shift the new request begins at once; what is set aside is offered when that is done.
+        offer(conversation)
     outbox.wake("turns", conversation.pk)
 
 
 @atomic
 def expire_if_due(conversation_id: UUID) -> bool:
-    """End what occupies the conversation as EXPIRED if its time is over; time did it, not the user (runtime.md §9)."""
+    """End what waits or was set aside as EXPIRED if its time is over; time did it, not the user (runtime.md §9)."""
     conversation = hold(conversation_id)
-    waiting = OCCUPYING - {Status.EXECUTING}
-    transaction = Transaction.objects.filter(
-        conversation=conversation, status__in=waiting, expires_at__lte=database_now()
-    ).first()
-    if transaction is None:
-        return False
-    end(conversation, transaction, Status.EXPIRED, reason_code=ReasonCode.EXPIRED)
-    return True
+    over = Transaction.objects.filter(conversation=conversation, status__in=EXPIRING, expires_at__lte=database_now())
+    ended = list(over.order_by("expires_at"))
+    for transaction in ended:
+        end(conversation, transaction, Status.EXPIRED, reason_code=ReasonCode.EXPIRED)
+    return bool(ended)

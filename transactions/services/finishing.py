@@ -15,6 +15,7 @@ from transactions.core.statuses import ItemStatus, ReasonCode, Status
 from transactions.models import Conversation, Item, Transaction
 from transactions.services.calls import rules_of
 from transactions.services.ending import tell_finished
+from transactions.services.parking import offer
 from transactions.services.reviewing import ask_for_review
 from transactions.services.rows import change, database_now, move, record
 from transactions.services.telling import outcome_data
@@ -95,6 +96,7 @@ def verify(conversation: Conversation, transaction: Transaction, **fields: Any) 
     if not asking:
         ask_for_review(conversation, transaction, NOBODY_ASKS)
     _tell_verifying(conversation, transaction)
+    offer(conversation)
     outbox.wake("turns", conversation.pk)
 
 
