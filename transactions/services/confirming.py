@@ -18,7 +18,7 @@ from transactions.core.outcomes import confirmed_item, label_of, same_identity
 from transactions.core.prevalidation import JudgedItem, confirmed_items_of
 from transactions.core.statuses import ConfirmationStatus, ItemStatus, ReasonCode, Rule, Status, VerdictSource
 from transactions.models import Confirmation, Conversation, Item, Transaction, Turn
-from transactions.services import ending, executing
+from transactions.services import ending, executing, lineage
 from transactions.services.calls import IMPLICIT, Rules, asked_for, digest_of, items_at_stake
 from transactions.services.rows import change, database_now, move, record
 from transactions.services.telling import argument_texts, as_reply_item
@@ -36,26 +36,46 @@ def propose(
     turn: Turn | None = None,
     rule: Rule | str = "",
 ) -> None:
-    """Everything is known: refuse what must not run, else ask the one question, else start."""
-    lay_out_items(transaction, rules, judged)
+    """Everything is known: refuse what must not run, else ask the one question, else start.
+
+    A retry is asked about whatever the policy says: it is an effect of its own (runtime.md §9.5).
+    """
+    only = lineage.only_what_failed(transaction, rules, judged)
+    if only is None:
+        lay_out_items(transaction, rules, lineage.allowed(transaction, judged) or [])
+    else:
+        message = message if only.judged == judged else None  # it may name what was taken out
+        if only.arguments != transaction.arguments:
+            change(transaction, arguments=only.arguments)
+        lay_out_items(transaction, rules, only.judged)
     _name_what_was_left(transaction)
-    limit = rules.policy.max_items
-    eligible = [item for item in items_at_stake(transaction) if item.eligible]
-    refusal: ReasonCode | None = None
-    if limit is not None and len(eligible) > limit:
-        refusal = ReasonCode.TOO_MANY_ITEMS
-    elif holds_unsettled_item(
-        conversation, transaction, [item.fields for item in eligible] or [asked_for(transaction, rules)]
-    ):
-        refusal = ReasonCode.ITEM_UNSETTLED
+    refusal = ReasonCode.NO_ACTIONABLE_ITEM if only is None else _refusal(conversation, transaction, rules)
     if refusal is not None:
-        ending.end(conversation, transaction, Status.REFUSED, reason_code=refusal, turn=turn, rule=rule)
-    elif rules.policy.require_confirmation or must_confirm:
+        _refuse(conversation, transaction, refusal, turn=turn, rule=rule)
+    elif rules.policy.require_confirmation or must_confirm or transaction.parent_id is not None:
         _open(conversation, transaction, rules, message=message, unvalidated=unvalidated, turn=turn, rule=rule)
     else:
         digest = digest_of(conversation, transaction, rules)
         move(conversation, transaction, Status.EXECUTING, rule=rule, turn=turn)
         executing.authorise(conversation, transaction, digest, turn=turn)
+
+
+def _refusal(conversation: Conversation, transaction: Transaction, rules: Rules) -> ReasonCode | None:
+    limit = rules.policy.max_items
+    eligible = [item for item in items_at_stake(transaction) if item.eligible]
+    if limit is not None and len(eligible) > limit:
+        return ReasonCode.TOO_MANY_ITEMS
+    wanted = [item.fields for item in eligible] or [asked_for(transaction, rules)]
+    return ReasonCode.ITEM_UNSETTLED if holds_unsettled_item(conversation, transaction, wanted) else None
+
+
+def _refuse(
+    conversation: Conversation, transaction: Transaction, refusal: ReasonCode, *, turn: Turn | None, rule: Rule | str
+) -> None:
+    if transaction.status == Status.AWAITING_CONFIRMATION:
+        # From here no move leads to REFUSED; validating is the state that the refusal belongs to.
+        move(conversation, transaction, Status.PRE_VALIDATING, rule=rule, turn=turn)
+    ending.end(conversation, transaction, Status.REFUSED, reason_code=refusal, turn=turn, rule=rule)
 
 
 def lay_out_items(transaction: Transaction, rules: Rules, judged: Sequence[JudgedItem] | None) -> None:

@@ -13,9 +13,11 @@ from django.db.transaction import atomic, on_commit
 from transactions import failpoints, outbox
 from transactions.core.confirmation import Invalid, Plain, Subset, choose
 from transactions.core.errors import ConfirmationClosed, InvalidItems
+from transactions.core.retrying import Refusal
 from transactions.core.statuses import ConfirmationStatus, Rule, Status
-from transactions.models import Confirmation, Conversation, Turn
-from transactions.services import amending, confirming, ending
+from transactions.models import Confirmation, Conversation, Transaction, Turn
+from transactions.services import amending, confirming, ending, retrying
+from transactions.services.retrying import RetryRefused
 from transactions.services.rows import database_now, hold, record
 
 
@@ -67,6 +69,35 @@ def receive_answer(
         Turn.objects.filter(pk=turn.pk).update(handled_at=database_now(), rule=Rule.CONFIRMATION_BUTTON)
         outbox.wake("turns", conversation.pk)
         return Received(seq=turn.seq, duplicate=False)
+
+
+def receive_retry(conversation_id: UUID, *, client_message_id: str, transaction_id: str) -> Received | RetryRefused:
+    """Store and apply the button "try again what failed" in one commit; refused, nothing is stored (runtime.md §9.5).
+
+    An unknown id and one of another conversation are answered alike.
+    """
+    ending.expire_if_due(conversation_id)
+    with atomic():
+        conversation = hold(conversation_id)
+        if known := _known(conversation, client_message_id):
+            return known
+        parent = _of_conversation(conversation, transaction_id)
+        planned = retrying.plan(parent) if parent else RetryRefused(Refusal.NOTHING_FAILED)
+        if isinstance(planned, RetryRefused):
+            return planned
+        parent = planned.transaction
+        turn = _store(conversation, client_message_id, seq=conversation.last_seq, answer={"retry": str(parent.pk)})
+        retrying.open_child(conversation, parent, actor="user", turn=turn, rule=Rule.IDLE_KEYWORD)
+        Turn.objects.filter(pk=turn.pk).update(handled_at=database_now(), rule=Rule.IDLE_KEYWORD)
+        return Received(seq=turn.seq, duplicate=False)
+
+
+def _of_conversation(conversation: Conversation, transaction_id: str) -> Transaction | None:
+    try:
+        wanted = UUID(transaction_id)
+    except ValueError:
+        return None
+    return conversation.transactions.filter(pk=wanted).first()
 
 
 def _apply(

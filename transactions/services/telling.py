@@ -13,6 +13,7 @@ from transactions.core.outcomes import count
 from transactions.core.reply import ReplyItem
 from transactions.core.statuses import ItemStatus, ReasonCode, Rule, Status
 from transactions.models import Conversation, Item, Transaction, Turn
+from transactions.services import lineage
 from transactions.services.calls import Rules, rules_of
 from transactions.services.rows import record
 
@@ -41,7 +42,10 @@ def last_assistant_text(conversation: Conversation) -> str | None:
 
 
 def outcome_data(conversation: Conversation, transaction: Transaction) -> dict[str, Any]:
-    """The ``data`` of transaction.finished and transaction.verifying: every item, the counts and the text."""
+    """The ``data`` of transaction.finished and transaction.verifying: every item, the counts and the text.
+
+    ``retry``: true where what failed may be tried again, and absent elsewhere (runtime.md §9.5).
+    """
     items = list(transaction.items.order_by("position"))
     counted = [item for item in items if not item.unconfirmed]
     return {
@@ -60,6 +64,7 @@ def outcome_data(conversation: Conversation, transaction: Transaction) -> dict[s
             for item in counted
         ],
         "counts": asdict(count(ItemStatus(item.status) for item in counted)),
+        **({"retry": True} if isinstance(lineage.possible(transaction), lineage.RetryPlan) else {}),
     }
 
 

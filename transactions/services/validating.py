@@ -29,7 +29,7 @@ from transactions.core.prevalidation import (
 from transactions.core.reply import shown_reason
 from transactions.core.statuses import ReasonCode, Status
 from transactions.models import Conversation, Transaction
-from transactions.services import amending, confirming
+from transactions.services import amending, confirming, lineage
 from transactions.services.advancing import ask, retarget, start_validation
 from transactions.services.calls import Rules, auxiliary_arguments, rules_of
 from transactions.services.ending import end
@@ -181,7 +181,7 @@ def _refuse(conversation: Conversation, transaction: Transaction, rules: Rules, 
         return
     reason_code = judgement.reason_code
     if judgement.items:
-        confirming.lay_out_items(transaction, rules, judgement.items)
+        confirming.lay_out_items(transaction, rules, lineage.allowed(transaction, judgement.items))
         # What the validator says of an item whose earlier outcome is unknown may be that very outcome.
         if confirming.holds_unsettled_item(conversation, transaction, [item.fields for item in judgement.items]):
             reason_code = ReasonCode.ITEM_UNSETTLED
