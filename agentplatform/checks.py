@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
+
+from transactions import failpoints
 
 Apps = Sequence[AppConfig] | None
 
@@ -82,10 +85,24 @@ def check_evidence_key(app_configs: Apps = None, **options: Any) -> list[CheckMe
     return []
 
 
+def check_failpoints(app_configs: Apps = None, **options: Any) -> list[CheckMessage]:
+    """Crash points are for tests: production ignores them, and whoever set one should know."""
+    if not (settings.IS_PRODUCTION and os.environ.get(failpoints.VARIABLE)):
+        return []
+    return [
+        Error(
+            f"{failpoints.VARIABLE} is set in production; it strikes nothing there.",
+            hint=f"Unset {failpoints.VARIABLE}; crashes are tried with `make crash` in development.",
+            id="agentplatform.E003",
+        )
+    ]
+
+
 def register_all() -> None:
     """Called once by the application; the last two matter only to ``check --deploy``."""
     register(check_language_model, Tags.security)
     register(check_evidence_key, Tags.security)
+    register(check_failpoints, Tags.security)
     register(check_database_of_workers, Tags.compatibility)
     register(check_production_is_one_process, Tags.compatibility, deploy=True)
     register(check_production_database, Tags.compatibility, deploy=True)
