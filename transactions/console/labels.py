@@ -19,6 +19,8 @@ from transactions.core.statuses import (
     Status,
     VerdictSource,
 )
+from transactions.services.finishing import NOBODY_ASKS
+from transactions.services.verifying import GIVEN_UP
 
 Text = str | Promise
 
@@ -98,6 +100,12 @@ REVIEW: Mapping[str, Text] = {
     ReviewState.ACKNOWLEDGED: _("acknowledged"),
     ReviewState.RESOLVED: _("resolved"),
 }
+
+WHYS: Mapping[str, Text] = {
+    NOBODY_ASKS: _("The outcome is unknown, and no tool can be asked about it."),
+    GIVEN_UP: _("The outcome is unknown: it was asked about until the time was over, and nobody could say."),
+}
+"""Why operators were asked to look, where we said so ourselves; incidents are told in their own words."""
 
 OPERATIONS: Mapping[str, Text] = {
     "read_only": _("read only"),
@@ -204,6 +212,9 @@ EVENTS: Mapping[str, Text] = {
     "transaction.verifying": _("Being verified"),
     "transaction.finished": _("Finished"),
     "incident": _("Incident"),
+    "item.resolved": _("An operator settled an item"),
+    "review.needed": _("Operators were asked to look"),
+    "review.changed": _("Review moved"),
 }
 
 

@@ -227,7 +227,7 @@ class TimelineEntry:
 def timeline_entry(event: Event) -> TimelineEntry:
     return TimelineEntry(
         at=moment(event.at, milliseconds=True),
-        actor=labels.words(labels.ACTORS, "user" if event.kind in USER_KINDS else event.actor),
+        actor=_actor(event),
         kind=labels.words(labels.EVENTS, event.kind),
         kind_code=event.kind,
         text=_told(event),
@@ -237,6 +237,14 @@ def timeline_entry(event: Event) -> TimelineEntry:
         data=json_view(event.data, limit=10_000),
         is_incident=event.kind == "incident",
     )
+
+
+def _actor(event: Event) -> Text:
+    """Who did it; of operators, which one."""
+    by = event.data.get("by") if event.actor == OPERATOR else None
+    if isinstance(by, str) and by:
+        return by
+    return labels.words(labels.ACTORS, "user" if event.kind in USER_KINDS else event.actor)
 
 
 def _model_call(call: dict[str, Any]) -> ModelCall:
@@ -259,6 +267,14 @@ def _told(event: Event) -> str:
             return _("confirmed") if data.get("decision") == "confirm" else _("rejected")
         case "incident":
             return "; ".join(plain(told) for told in data.get("incidents", []))
+        case "item.resolved":
+            outcome = labels.badge(labels.ITEMS, plain(data.get("status"))).text
+            return f"{plain(data.get('label'))}: {outcome}. {plain(data.get('reason'))}"
+        case "review.needed":
+            return str(labels.words(labels.WHYS, plain(data.get("why"))))
+        case "review.changed":
+            old, new = (labels.words(labels.REVIEW, plain(data.get(end))) for end in ("from", "to"))
+            return " · ".join(part for part in (f"{old} → {new}", data.get("note")) if isinstance(part, str) and part)
         case "items.progress":
             return f"{data.get('done')}/{data.get('total')}"
         case _:

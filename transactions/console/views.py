@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,6 +19,7 @@ from transactions.api.pages import BadCursor, Cursor, page_of
 from transactions.console import labels, record
 from transactions.console.filters import OPEN, ConsoleFilters, wrong_filters
 from transactions.console.presentation import differs, duration, masked, moment, row_of
+from transactions.console.review import desk_of
 from transactions.core.statuses import FINAL, ReviewState, Status
 from transactions.models import Event, Item, Transaction
 
@@ -69,6 +71,7 @@ class TransactionList(OperatorPage):
             form=filters.form,
             wrong=wrong,
             chips=chips(asked),
+            review_chip=review_chip(asked),
             rows=[row_of(row, tallies.get(row.pk, {})) for row in page.rows],
             newer=page.newer and query(asked, cursor=page.newer),
             older=page.older and query(asked, cursor=page.older),
@@ -110,6 +113,19 @@ def chips(asked: QueryDict) -> list[dict[str, Any]]:
     ]
 
 
+def review_chip(asked: QueryDict) -> dict[str, Any]:
+    """What waits for an operator, under the other filters; a second click shows the rest again."""
+    others = asked.copy()
+    others.pop("review_state", None)
+    rows: QuerySet[Transaction] = ConsoleFilters(others, Transaction.objects.all()).qs
+    is_current = asked.get("review_state") == ReviewState.NEEDED
+    return {
+        "number": rows.filter(review_state=ReviewState.NEEDED).order_by().count(),
+        "query": query(asked, review_state="" if is_current else ReviewState.NEEDED),
+        "is_current": is_current,
+    }
+
+
 class TransactionRecord(OperatorPage):
     """Everything that is known about one transaction."""
 
@@ -118,6 +134,7 @@ class TransactionRecord(OperatorPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         transaction = get_object_or_404(Transaction.objects.select_related("conversation__channel"), pk=kwargs["pk"])
         items = list(transaction.items.all())
+        own = list(transaction.events.order_by("id"))
         is_whole = "all" in self.request.GET
         return super().get_context_data(
             **kwargs,
@@ -136,7 +153,8 @@ class TransactionRecord(OperatorPage):
             children=list(transaction.children.order_by("created_at")),
             release_url=release_url(self.request.user, transaction.release),
             **facts(transaction),
-            **events(transaction, is_whole=is_whole),
+            desk=desk_of(transaction, items, own),
+            **events(transaction, own, is_whole=is_whole),
         )
 
 
@@ -155,9 +173,8 @@ def facts(transaction: Transaction) -> dict[str, Any]:
     }
 
 
-def events(transaction: Transaction, *, is_whole: bool) -> dict[str, Any]:
+def events(transaction: Transaction, own: Sequence[Event], *, is_whole: bool) -> dict[str, Any]:
     """The timeline: its own events and the messages that led to them; and the whole conversation."""
-    own = list(transaction.events.order_by("id"))
     turns = {event.turn_id for event in own if event.turn_id}
     said = list(
         Event.objects.filter(conversation=transaction.conversation_id, data__has_key="text").order_by("-id")[
