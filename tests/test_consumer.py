@@ -445,7 +445,7 @@ def test_a_text_that_is_no_frame_leaves_the_socket_open(server, ana, case):
         ('{"type":"ping","padding":"' + "x" * 32_768 + '"}', "too_large"),
         ('{"type":"message.send","client_message_id":"m1","text":"' + "a" * 4001 + '"}', "text_too_long"),
         ('{"type":"hello","session_token":"again","after_seq":0}', "bad_frame"),
-        ('{"type":"transaction.retry","client_message_id":"m1","transaction_id":"t"}', "unavailable"),
+        ('{"type":"transaction.retry","client_message_id":"m1","transaction_id":"t"}', "invalid_items"),
         ('{"type":"__init__"}', "unknown_type"),
     ],
     ids=["binary", "empty", "large", "long", "hello", "retry", "type"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
@@ -22,10 +22,12 @@ from redis.exceptions import RedisError
 
 from transactions import frames, outbox
 from transactions.core.errors import ConfirmationClosed, InvalidItems, StaleTransaction
-from transactions.frames import BadFrame, ConfirmationAnswer, Hello, MessageSend, Ping, TransactionRetry
+from transactions.core.retrying import Refusal
+from transactions.frames import BadFrame, ConfirmationAnswer, ErrorCode, Hello, MessageSend, Ping, TransactionRetry
 from transactions.models import Conversation, Event
 from transactions.rates import Bucket, Buckets, Places
 from transactions.services import intake
+from transactions.services.retrying import RetryRefused
 from transactions.sessions import Session, allows_origin, is_known_origin, read_session
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,17 @@ SEND_SECONDS = 20.0
 """How long a reader may keep one frame waiting; it holds up nobody but itself."""
 POLL_SECONDS, QUIET_POLL_SECONDS = 1.0, 15.0
 """How long a lost hint goes unnoticed: soon after something happened, and on a quiet socket."""
+RETRY_ERRORS: Mapping[Refusal, tuple[ErrorCode, str]] = {
+    Refusal.NOT_FINISHED: ("busy", "it is still at work; wait for its result"),
+    Refusal.OCCUPIED: ("busy", "another request is open; finish it first"),
+    Refusal.OUTCOME_UNKNOWN: ("invalid_items", "its outcome is being verified; nothing is sent again meanwhile"),
+    Refusal.NOTHING_FAILED: ("invalid_items", "nothing of it can be tried again"),
+    Refusal.NOT_NEWEST: ("invalid_items", "it was tried again already"),
+    Refusal.INSEPARABLE: ("invalid_items", "what failed cannot be told apart from what was done; ask for it in words"),
+    Refusal.DEFINITION_CHANGED: ("invalid_items", "what it needs has changed; ask for it in words"),
+    Refusal.TOOL_UNAVAILABLE: ("unavailable", "this is not available at the moment"),
+}
+"""How a retry that may not run now is answered (runtime.md §9.5); what may pass by itself is worth sending again."""
 HINTS_AGAIN_SECONDS, HINTS_AGAIN_AT_MOST_SECONDS = 1.0, 15.0
 
 DB = ThreadPoolExecutor(settings.DB_THREADS, "db")
@@ -248,12 +261,8 @@ class ChatConsumer:
                 answer = frames.error(frame)
             case Ping():
                 answer = await self._pong()
-            case MessageSend() | ConfirmationAnswer():
+            case MessageSend() | ConfirmationAnswer() | TransactionRetry():
                 answer = await self._store(frame)
-            case TransactionRetry(client_message_id=about):
-                answer = frames.error(
-                    BadFrame("unavailable", "a retry is not offered here yet; ask for it in words", about)
-                )
             case Hello():
                 answer = frames.error(BadFrame("bad_frame", "hello has been said already"))
         await self._say(answer)
@@ -265,8 +274,8 @@ class ChatConsumer:
             log.exception("a ping could not be answered")
             return frames.error(BadFrame("unavailable", "try again in a moment"))
 
-    async def _store(self, frame: MessageSend | ConfirmationAnswer) -> str:
-        """Store one message or answer and say what became of it; nothing that is said twice is done twice."""
+    async def _store(self, frame: MessageSend | ConfirmationAnswer | TransactionRetry) -> str:
+        """Store one message, answer or retry and say what became of it; nothing that is said twice is done twice."""
         about = frame.client_message_id
         if settings.RATE_LIMITS and not MESSAGES.of(self.session.conversation_id).take():
             return frames.error(BadFrame("rate_limited", "too many messages; wait a little", about))
@@ -282,6 +291,9 @@ class ChatConsumer:
             # Whatever breaks behind one frame, the user keeps the socket and may send it again.
             log.exception("a frame of conversation %s could not be stored", self.session.conversation_id)
             return frames.error(BadFrame("unavailable", "it was not stored; send it again", about))
+        if isinstance(received, RetryRefused):
+            code, detail = RETRY_ERRORS[received.refusal]
+            return frames.error(BadFrame(code, detail, about))
         return frames.ack(about, seq=received.seq, is_duplicate=received.duplicate)
 
     async def _read(self) -> str | None:
@@ -325,7 +337,9 @@ def _events_after(conversation_id: UUID, seq: int) -> list[tuple[int, str]]:
     ]
 
 
-def _receive(conversation_id: UUID, frame: MessageSend | ConfirmationAnswer) -> intake.Received:
+def _receive(
+    conversation_id: UUID, frame: MessageSend | ConfirmationAnswer | TransactionRetry
+) -> intake.Received | RetryRefused:
     match frame:
         case MessageSend():
             return intake.receive_message(
@@ -341,4 +355,10 @@ def _receive(conversation_id: UUID, frame: MessageSend | ConfirmationAnswer) -> 
                 confirmation_id=frame.confirmation_id,
                 decision=frame.decision,
                 item_keys=None if frame.item_keys is None else list(frame.item_keys),
+            )
+        case TransactionRetry():
+            return intake.receive_retry(
+                conversation_id,
+                client_message_id=frame.client_message_id,
+                transaction_id=frame.transaction_id,
             )
