@@ -146,21 +146,38 @@ def check(then: Mapping[str, Any], facts: Mapping[str, Callable[[], Any]]) -> No
 # Several at once ------------------------------------------
 
 
+class Crowd:
+    """Threads that start something at the same moment, again and again, each on a connection of its own."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._pool = ThreadPoolExecutor(size)
+
+    def __enter__(self) -> Crowd:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.at_once(*[connections.close_all] * self.size)
+        self._pool.shutdown()
+
+    def at_once(self, *calls: Callable[[], Any]) -> list[Any]:
+        """Start every call at the same moment; results or errors, in order. One call per thread, at most."""
+        barrier = Barrier(len(calls))
+
+        def run(call: Callable[[], Any]) -> Any:
+            barrier.wait(60)
+            try:
+                return call()
+            except Exception as error:
+                return error
+
+        return list(self._pool.map(run, calls))
+
+
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Start every call at the same moment, each in a thread with its own connection; results or errors, in order."""
-    barrier = Barrier(len(calls))
-
-    def run(call: Callable[[], Any]) -> Any:
-        barrier.wait(20)
-        try:
-            return call()
-        except Exception as error:
-            return error
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
+    """Start every call at the same moment; results or errors, in order."""
+    with Crowd(len(calls)) as crowd:
+        return crowd.at_once(*calls)
 
 
 def elsewhere(look: Callable[[], Any]) -> Any:
