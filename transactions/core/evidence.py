@@ -33,8 +33,10 @@ def canonical(value: Any) -> bytes:
     The order of keys does not count, nor does how a number was written: PostgreSQL gives 1e16 back as an integer.
     Total for anything that ``json`` can read.
     """
-    plain = _plain_numbers(value)
-    return json.dumps(plain, sort_keys=True, separators=(",", ":")).encode("ascii")
+    return _encode(_plain_numbers(value)).encode("ascii")
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def _plain_numbers(value: Any) -> Any:
