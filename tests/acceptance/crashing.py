@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance.client import Chat, Event
+from tests.acceptance.client import Chat, Event, get
 from tests.acceptance.forks import Fork, Forks
 from tests.acceptance.parts import orders_of
 from tests.acceptance.stack import Stack
@@ -23,7 +23,7 @@ from tests.scripted_model import ScriptedModel
 from tests.services import free_port, is_listening, wait_until
 from transactions.failpoints import Action
 
-SERVER, ACTION, VALIDATOR = "pedidos", "cancelar_pedidos", "validar_cancelamento_pedidos"
+SERVER, ACTION = "pedidos", "cancelar_pedidos"
 TRANSACTION = "agentplatform/transaction_id"
 ORDERS = ("PED-1001", "PED-1002", "PED-1003")
 TIMES = {"LEASE_SECONDS": "1.5", "SWEEP_SECONDS": "0.2", "RECONCILE_SECONDS": "20"}
@@ -102,6 +102,12 @@ class Scene:
         (asked,) = patiently(chat, lambda: chat.of("confirmation.requested"), what="the confirmation")
         chat.press(asked["data"]["confirmation_id"], "confirm")
 
+    def transactions_of(self, conversation_id: str) -> list[dict[str, Any]]:
+        """Every transaction that the conversation ever had."""
+        url = f"{self.stack.base}/api/v1/transactions/?conversation={conversation_id}"
+        found: list[dict[str, Any]] = get(url, authorization=f"Bearer {self.stack.key}")["results"]
+        return found
+
     def told(self, chat: Chat, kind: str) -> Event:
         """What the customer is told at last."""
         return patiently(chat, lambda: chat.of(kind), what=kind)[0]
@@ -152,6 +158,8 @@ class Judged:
         yes = [event for event in self.chat.of("confirmation.answered") if event["data"]["decision"] == "confirm"]
         if self.done and len(yes) != 1:
             found.append(f"effects with {len(yes)} confirmations")
+        heard = Counter(event["data"]["client_message_id"] for event in self.chat.of("user.message"))
+        found += [f"one message was heard {times} times" for times in heard.values() if times > 1]
         return found + self._faults_of_items() + self._faults_of_telling()
 
     def _faults_of_items(self) -> list[str]:
@@ -190,12 +198,9 @@ def judge(scene: Scene, chat: Chat) -> Judged:
     record = scene.stack.transaction(transaction_id)
     ledger = scene.stack.ledger(SERVER)
     ours = [call for call in ledger["calls"] if call["meta"].get(TRANSACTION) == transaction_id]
-    validated = [
-        call for call in ledger["calls"] if call["tool"] == VALIDATOR and call["customer"] == ours[0]["customer"]
-    ]
     judged = Judged(
         calls=sum(call["tool"] == ACTION for call in ours),
-        transactions=len({call["meta"][TRANSACTION] for call in validated}),
+        transactions=len(scene.transactions_of(record["conversation_id"])),
         done=Counter(effect["item"] for effect in ledger["effects"] if effect["transaction_id"] == transaction_id),
         record=record,
         chat=chat,

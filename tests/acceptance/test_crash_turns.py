@@ -7,7 +7,7 @@ from transactions.failpoints import Action, Point
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.crash, pytest.mark.postgres, pytest.mark.redis]
 
-ASKING = (Point.MESSAGE_STORED, Point.TURN_CLAIMED)
+ASKING = (Point.MESSAGE_STORED, Point.TURN_CLAIMED, Point.TURN_READ)
 BY_WORD = (Point.TURN_READ, Point.TURN_APPLIED)
 BY_BUTTON = (Point.CONFIRMATION_STORED, Point.WAKE_UP_PUBLISHING)
 
