@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from transactions.api import evidence, review, views
+from transactions.api import evidence, retry, review, views
 
 urlpatterns = [
     path("", include("transactions.api.chat_urls")),
@@ -10,5 +10,6 @@ urlpatterns = [
     path("transactions/<uuid:pk>/", views.TransactionDetailView.as_view(), name="transactions-detail"),
     path("transactions/<uuid:pk>/evidence/", evidence.TransactionEvidenceView.as_view(), name="transactions-evidence"),
     path("transactions/<uuid:pk>/items/<str:key>/resolve/", review.ItemResolveView.as_view(), name="items-resolve"),
+    path("transactions/<uuid:pk>/retry/", retry.RetryView.as_view(), name="transactions-retry"),
     path("transactions/<uuid:pk>/review/", review.ReviewView.as_view(), name="transactions-review"),
 ]

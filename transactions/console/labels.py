@@ -194,6 +194,7 @@ EVENTS: Mapping[str, Text] = {
     "assistant.message": _("The assistant answered"),
     "transaction.started": _("Transaction opened"),
     "transaction.moved": _("Status changed"),
+    "transaction.retried": _("Failed items are tried again"),
     "parameters.requested": _("Asked for a value"),
     "pre_validation.finished": _("Pre-validation finished"),
     "confirmation.opened": _("Confirmation prepared"),

@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from transactions.console import review, views
+from transactions.console import retry, review, views
 
 app_name = "console"
 
@@ -12,5 +12,6 @@ urlpatterns = [
     path("transactions/", views.TransactionList.as_view(), name="transactions"),
     path("transactions/<uuid:pk>/", views.TransactionRecord.as_view(), name="transaction"),
     path("transactions/<uuid:pk>/items/<str:key>/resolve/", review.ResolveItem.as_view(), name="resolve"),
+    path("transactions/<uuid:pk>/retry/", retry.RetryPage.as_view(), name="retry"),
     path("transactions/<uuid:pk>/review/", review.MoveReview.as_view(), name="review"),
 ]

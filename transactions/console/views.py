@@ -20,6 +20,7 @@ from transactions.console import labels, record
 from transactions.console.filters import OPEN, ConsoleFilters, wrong_filters
 from transactions.console.presentation import differs, duration, masked, moment, row_of
 from transactions.console.review import desk_of
+from transactions.core.retrying import refusal_of
 from transactions.core.statuses import FINAL, ReviewState, Status
 from transactions.models import Event, Item, Transaction
 
@@ -150,6 +151,7 @@ class TransactionRecord(OperatorPage):
             check=record.check_of(transaction),
             confirmations=[record.confirmation_block(each) for each in transaction.confirmations.all()],
             attempts=[record.attempt_block(attempt) for attempt in transaction.attempts.all()],
+            can_retry=refusal_of(Status(transaction.status)) is None,
             children=list(transaction.children.order_by("created_at")),
             release_url=release_url(self.request.user, transaction.release),
             **facts(transaction),
