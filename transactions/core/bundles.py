@@ -43,7 +43,7 @@ def problems_of(bundle: Mapping[str, Any]) -> list[Problem]:
         if bundle["format"] != FORMAT:
             return [Problem("format", f"it is no {FORMAT}")]
         return [*_chain(bundle["chain"]), *_beside(bundle["transaction"], bundle["chain"]["events"])]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
         return [Problem("format", f"a part is missing or malformed: {error!r}")]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,16 +40,16 @@ def signature_problem(bundle: Mapping[str, Any], *, expected_key: str | None = N
         case {"algorithm": "Ed25519", "public_key": str(key), "value": str(value)}:
             if expected_key is not None and key != expected_key:
                 return f"it was signed with another key, {key}"
-            return _problem_of(signed_bytes(bundle), key=key, value=value)
+            return _problem_of(bundle, key=key, value=value)
     return f"it has no {ALGORITHM} signature"
 
 
-def _problem_of(content: bytes, *, key: str, value: str) -> str | None:
+def _problem_of(bundle: Mapping[str, Any], *, key: str, value: str) -> str | None:
     try:
         public = Ed25519PublicKey.from_public_bytes(base64.b64decode(key, validate=True))
-        public.verify(base64.b64decode(value, validate=True), content)
-    except ValueError as error:
-        return f"the key or the signature is malformed: {error}"
+        public.verify(base64.b64decode(value, validate=True), signed_bytes(bundle))
+    except (ValueError, RecursionError) as error:
+        return f"the key, the signature or the content is malformed: {error}"
     except InvalidSignature:
         return "the bundle was changed after it was signed, or signed with another key"
     return None
@@ -66,7 +65,7 @@ def _seed() -> bytes:
         return HKDF(algorithm=SHA256(), length=32, salt=None, info=CONTEXT).derive(settings.SECRET_KEY.encode())
     try:
         seed = base64.b64decode(settings.EVIDENCE_KEY, validate=True)
-    except binascii.Error:
+    except ValueError:
         seed = b""
     if len(seed) != 32:
         raise ImproperlyConfigured("EVIDENCE_KEY is not the base64 of 32 bytes; `openssl rand -base64 32` makes one")
