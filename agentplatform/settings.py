@@ -131,6 +131,8 @@ else:
 
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", default=2.0)
 LEASE_SECONDS = env.float("LEASE_SECONDS", default=10.0)
+DRIFT_SECONDS = env.float("DRIFT_SECONDS", default=3600.0)
+"""How often live MCP servers are compared with the published definitions; 0: never."""
 RECONCILE_SECONDS = env.float("RECONCILE_SECONDS", default=900.0)
 """How long an unknown outcome is asked about before operators take over."""
 HELLO_SECONDS = env.float("HELLO_SECONDS", default=10.0)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from tooling import choices, help_texts
 from tooling.releases import Release
+from tooling.server_states import ServerState
 from tooling.specs import (
     ArgumentType,
     Atomicity,
@@ -30,6 +31,7 @@ __all__ = [
     "Policy",
     "Release",
     "RouterSettings",
+    "ServerState",
     "Tool",
     "ToolArgument",
     "Workflow",

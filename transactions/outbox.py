@@ -23,7 +23,7 @@ from transactions import failpoints
 
 log = logging.getLogger(__name__)
 
-Work = Literal["turns", "readings", "prevalidate", "execute", "reconcile"]
+Work = Literal["turns", "readings", "prevalidate", "execute", "reconcile", "check_server"]
 Pool = Literal["turns", "readings", "calls", "publisher"]
 
 TASKS: dict[Work, str] = {
@@ -39,6 +39,7 @@ RUNNERS: dict[Work, str] = {
     "prevalidate": "transactions.execution:prevalidate",
     "execute": "transactions.execution:execute",
     "reconcile": "transactions.execution:reconcile",
+    "check_server": "tooling.server_checks:check_due",
 }
 """The functions that do the work in this process; looked up late, because they call services."""
 

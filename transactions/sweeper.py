@@ -18,6 +18,7 @@ from django.db import Error as DatabaseTrouble
 from django.db import close_old_connections, connection
 from django.db.models import Q, QuerySet
 
+from tooling import server_checks
 from transactions import failpoints, outbox
 from transactions.core.statuses import BUSY, AttemptStatus, Status
 from transactions.models import Attempt, Conversation, Transaction, Turn
@@ -113,6 +114,8 @@ def _with_calls(now: datetime) -> Iterator[tuple[Work, str]]:
         yield "execute", str(key)
     for conversation_id in _with_waiting_turns(now).values_list("pk", flat=True)[:BATCH]:
         yield "turns", str(conversation_id)
+    for server in server_checks.due():
+        yield "check_server", server
 
 
 def _keys(attempts: QuerySet[Attempt]) -> list[int]:

@@ -1,4 +1,4 @@
-"""``manage.py definitions``: validate, import, export, publish, roll back and compare (contracts.md §1, §5, §7)."""
+"""``manage.py definitions``: files, draft, releases, and how live servers differ (contracts.md §1, §5, §7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.db.transaction import atomic
 
-from tooling import catalog, publishing, yaml_io
+from tooling import catalog, publishing, server_checks, yaml_io
 from tooling.errors import NothingChanged, ToolingError
 from tooling.specs import Definitions, Kind
 
@@ -20,7 +20,7 @@ AUTHOR = "manage.py"
 
 
 class Command(BaseCommand):
-    help = "Validate, import, export, publish, roll back and compare the definitions of tools and policies."
+    help = "Validate, import, export, publish, roll back and compare the definitions of tools; check live servers."
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -42,6 +42,9 @@ class Command(BaseCommand):
         rollback = actions.add_parser("rollback", help="publish an earlier release once more")
         rollback.add_argument("number", type=int)
         rollback.add_argument("-m", "--message", default="", help="the release's comment")
+        check = actions.add_parser("check-servers", help="where live servers differ from the newest release")
+        check.add_argument("servers", nargs="*", metavar="SERVER")
+        check.add_argument("--accept", action="store_true", help="approve what they say now from now on")
         diff = actions.add_parser("diff", help="newest release ↔ draft, N ↔ draft, or N ↔ M")
         diff.add_argument("old", nargs="?", type=int, metavar="N")
         diff.add_argument("new", nargs="?", type=int, metavar="M")
@@ -53,10 +56,12 @@ class Command(BaseCommand):
             "export": self.export,
             "publish": self.publish,
             "rollback": self.roll_back,
+            "check-servers": self.check_servers,
             "diff": self.diff,
         }
         names = {
-            "paths", "publish", "message", "directory", "draft", "release", "force", "number", "old", "new",
+            "paths", "publish", "message", "directory", "draft", "release", "force", "number", "old", "new", "servers",
+            "accept",
         }  # fmt: skip
         try:
             actions[action](**{name: options[name] for name in names & options.keys()})
@@ -114,6 +119,22 @@ class Command(BaseCommand):
             self.stdout.write(f"release {unchanged.number} already holds exactly this; nothing was published")
         else:
             self.stdout.write(f"published release {release.number} with the content of release {number}")
+
+    def check_servers(self, servers: Sequence[str], accept: bool) -> None:
+        """One line per difference; exit status 1 where there is one, or where a server gives no listing."""
+        known = server_checks.enabled_servers(catalog.current().definitions)
+        if unknown := [name for name in servers if name not in known]:
+            others = ", ".join(known) or "none"
+            raise CommandError(f"no enabled server with tools: {', '.join(unknown)}; there is {others}")
+        is_as_published = True
+        for checked in server_checks.check_servers(servers, accept=accept):
+            lines = [server_checks.in_english(each) for each in checked.differences]
+            lines += [f"not listed: {checked.failure}"] if checked.failure else []
+            is_as_published = is_as_published and not lines
+            for line in lines or ["as published"]:
+                self.stdout.write(f"{checked.server}: {line}")
+        if not is_as_published:
+            raise CommandError("not every server is as published")
 
     def diff(self, old: int | None, new: int | None) -> None:
         before = catalog.release(old) if old is not None else catalog.current()
