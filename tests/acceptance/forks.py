@@ -1,7 +1,7 @@
 """Processes of the product that begin in milliseconds: forked from one that has imported everything already.
 
-Each is a process of its own, with its own memory, connections and log, and runs ``manage.py`` as in production; only
-the seconds of imports are shared. Run as ``python -m tests.acceptance.forks`` it is the process that forks.
+Each is a process of its own, with its own memory, connections and log, and runs ``manage.py`` or a module as in
+production; only the seconds of imports are shared. ``python -m tests.acceptance.forks`` is the process that forks.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import runpy
+import select
 import signal
 import sys
 import threading
@@ -26,10 +28,15 @@ from tests.services import wait_until
 
 END_SECONDS = 10
 LOADED = (
+    "celery.bin.worker",
+    "celery.concurrency.thread",
     "django.core.management",
     "agentplatform.server",
     "agentplatform.urls",
+    "kombu.transport.redis",
     "openai",
+    "tooling.demo.contas",
+    "tooling.demo.pedidos",
     "tooling.mcp_client",
     "transactions.consumers",
     "transactions.execution",
@@ -41,25 +48,38 @@ LOADED = (
 
 @dataclass(slots=True)
 class Fork:
-    """One process that was forked; it is ended by the test or with the process that forked it."""
+    """One process that was forked; it is ended by the test or with the process that forked it.
+
+    It is known by a descriptor: its number may be another process's when it has ended.
+    """
 
     name: str
     pid: int
     log: Path
+    descriptor: int | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self.descriptor = os.pidfd_open(self.pid)
 
     @property
     def is_running(self) -> bool:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, 0)
-            return True
-        return False
+        if self.descriptor is None:
+            return False
+        end = select.poll()
+        end.register(self.descriptor, select.POLLIN)
+        if end.poll(0):
+            os.close(self.descriptor)
+            self.descriptor = None
+        return self.descriptor is not None
 
     def text(self) -> str:
         return self.log.read_text("utf-8", errors="replace")
 
     def send(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, number)
+            if self.descriptor is not None:
+                signal.pidfd_send_signal(self.descriptor, number)
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Send ``number`` and wait for the end; what does not listen fails the test."""
@@ -74,7 +94,7 @@ class Fork:
 
 @dataclass(slots=True)
 class Forks:
-    """Starts ``manage.py`` commands as forks with the environment ``env`` and what is added to it."""
+    """Starts commands as forks with the environment ``env`` and what is added to it."""
 
     processes: Processes
     folder: Path
@@ -86,16 +106,17 @@ class Forks:
         self.host = self.processes.python("forks", "-m", "tests.acceptance.forks", env=self.env)
 
     def start(self, *command: str, **more: str) -> Fork:
-        """Start ``manage.py`` with ``command`` and go on; ``more`` is added to its environment."""
+        """Start ``manage.py`` with ``command``, or the module after "-m", and go on; ``more``: its environment, too."""
         self.started += 1
-        log = self.folder / f"fork-{self.started:03}-{command[0]}.log"
+        name = command[1].rpartition(".")[2] if command[0] == "-m" else command[0]
+        log = self.folder / f"fork-{self.started:03}-{name}.log"
         order = {"command": command, "env": more, "log": str(log)}
         assert self.host.process.stdin is not None
         self.host.process.stdin.write(json.dumps(order).encode() + b"\n")
         self.host.process.stdin.flush()
         note = log.with_suffix(".pid")
-        wait_until(lambda: note.exists() or self._has_ended(), timeout=60, what=f"{command[0]} to be forked")
-        return Fork(command[0], int(note.read_text()), log)
+        wait_until(lambda: note.exists() or self._has_ended(), timeout=60, what=f"{name} to be forked")
+        return Fork(name, int(note.read_text()), log)
 
     def _has_ended(self) -> bool:
         if not self.host.is_running:
@@ -133,7 +154,7 @@ def main() -> None:
 
 
 def become(command: list[str], env: dict[str, str], log: Path) -> NoReturn:
-    """Be ``manage.py`` with ``command``: its own output, environment and end."""
+    """Be ``manage.py`` with ``command``, or a module: its own output, environment and end."""
     from django.core.management import execute_from_command_line
 
     with log.open("ab") as output:
@@ -144,7 +165,11 @@ def become(command: list[str], env: dict[str, str], log: Path) -> NoReturn:
     signal.signal(signal.SIGUSR1, go_on)
     status = 1
     try:
-        execute_from_command_line(["manage.py", *command])
+        if command[0] == "-m":
+            sys.argv = command[1:]
+            runpy.run_module(command[1], run_name="__main__", alter_sys=True)
+        else:
+            execute_from_command_line(["manage.py", *command])
         for thread in threading.enumerate():
             if thread is not threading.main_thread() and not thread.daemon:
                 thread.join()  # the work that it had begun

@@ -58,10 +58,12 @@ class Stack:
 
     def launch_server(self, name: str) -> Child:
         """Start the MCP server ``name`` and go on."""
-        arguments = ["-m", f"tooling.demo.{name}", "--transport", "streamable-http"]
-        arguments += ["--port", str(self.ports[name]), "--ledger", str(self.folder / f"{name}.ledger")]
-        arguments += ["--token-env", f"{name.upper()}_MCP_TOKEN", "--faults"]
-        return self.processes.python(name, *arguments, env=self.env)
+        return self.processes.python(name, *self.server_command(name), env=self.env)
+
+    def server_command(self, name: str) -> list[str]:
+        command = ["-m", f"tooling.demo.{name}", "--transport", "streamable-http"]
+        command += ["--port", str(self.ports[name]), "--ledger", str(self.folder / f"{name}.ledger")]
+        return [*command, "--token-env", f"{name.upper()}_MCP_TOKEN", "--faults"]
 
     def start_model(self) -> None:
         """The bundled offline model, as ``make demo`` starts it."""
@@ -108,9 +110,12 @@ class Stack:
 
     def launch_worker(self, **more: str) -> Child:
         """Start a Celery worker and go on; ``stop_workers`` does not know it."""
+        return self.processes.python("worker", *self.worker_command(), env=self.env | more)
+
+    def worker_command(self) -> list[str]:
         name = f"worker@{uuid.uuid4().hex[:8]}"
-        arguments = ["-m", "celery", "-A", "agentplatform", "worker", "--pool", "threads", "-c", "50", "-n", name]
-        return self.processes.python("worker", *arguments, "--loglevel", "INFO", env=self.env | more)
+        command = ["-m", "celery", "-A", "agentplatform", "worker", "--pool", "threads", "-c", "50", "-n", name]
+        return [*command, "--loglevel", "INFO"]
 
     def stop_workers(self) -> None:
         """End every worker, so that the next one is the only one."""

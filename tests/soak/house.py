@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from tests.acceptance.forks import Fork, Forks
 from tests.acceptance.stack import Stack
 from tests.own_services import OwnPostgres, OwnRedis, own_postgres, own_redis
 from tests.processes import Child, Processes, responds
@@ -23,15 +25,18 @@ TIMES = {"SWEEP_SECONDS": "2", "LEASE_SECONDS": "10", "RECONCILE_SECONDS": "60"}
 TWO = 2
 
 
+Running = Child | Fork
+
+
 @dataclass(slots=True)
 class Component:
     """One process. ``launch`` starts it and returns at once; ``is_ready`` asks whether it works."""
 
     kind: Kind
     name: str
-    launch: Callable[[], Child]
-    is_ready: Callable[[Child], bool]
-    child: Child | None = None
+    launch: Callable[[], Running]
+    is_ready: Callable[[Running], bool]
+    child: Running | None = None
 
     @property
     def is_running(self) -> bool:
@@ -55,6 +60,8 @@ class House:
     stack: Stack
     postgres: OwnPostgres
     redis: OwnRedis
+    forks: Forks | None = None
+    """With it, processes begin without the seconds of importing; without it, from nothing, as in production."""
     components: list[Component] = field(default_factory=list)
     services: list[Service] = field(default_factory=list)
     ended_alone: list[str] = field(default_factory=list)
@@ -66,19 +73,35 @@ class House:
         self.bases = [f"http://127.0.0.1:{port}" for port in self.web_ports]
         for number in range(TWO):
             port, base = self.web_ports[number], self.bases[number]
-            self._add(Kind.WEB, number, partial(stack.launch_web, port=port), _answers(f"{base}/readyz"))
-            self._add(Kind.WORKER, number, stack.launch_worker, lambda child: " ready." in child.text())
-            self._add(Kind.SWEEPER, number, stack.start_sweeper, lambda child: "Running due work" in child.text())
+            self._add(Kind.WEB, number, partial(self._launch_web, port), _answers(f"{base}/readyz"))
+            self._add(Kind.WORKER, number, self._launch_worker, lambda child: " ready." in child.text())
+            self._add(Kind.SWEEPER, number, self._launch_sweeper, lambda child: "Running due work" in child.text())
         for number, server in enumerate(shop.server for shop in SHOPS):
-            launch = partial(stack.launch_server, server)
+            launch = partial(self._launch_server, server)
             self._add(Kind.MCP, number, launch, _answers(stack.admin(server, "ledger")))
         self.services = [
             Service(Kind.REDIS, "redis-0", self._kill_redis),
             Service(Kind.POSTGRES, "postgres-0", self._crash_postgres),
         ]
 
-    def _add(self, kind: Kind, number: int, launch: Callable[[], Child], is_ready: Callable[[Child], bool]) -> None:
+    def _add(self, kind: Kind, number: int, launch: Callable[[], Running], is_ready: Callable[[Running], bool]) -> None:
         self.components.append(Component(kind, f"{kind}-{number}", launch, is_ready))
+
+    # Launching --------------------------------------------------------------------------------------------------
+
+    def _launch_web(self, port: int) -> Running:
+        forks = self.forks
+        return forks.start("serve", "--port", str(port)) if forks else self.stack.launch_web(port=port)
+
+    def _launch_worker(self) -> Running:
+        return self.forks.start(*self.stack.worker_command()) if self.forks else self.stack.launch_worker()
+
+    def _launch_sweeper(self) -> Running:
+        return self.forks.start("run_due", "--loop") if self.forks else self.stack.start_sweeper()
+
+    def _launch_server(self, name: str) -> Running:
+        forks = self.forks
+        return forks.start(*self.stack.server_command(name)) if forks else self.stack.launch_server(name)
 
     # Living -----------------------------------------------------------------------------------------------------
 
@@ -101,9 +124,7 @@ class House:
         for component in self.components:
             child = component.child
             if child is not None and not child.is_running:
-                self.ended_alone.append(
-                    f"{component.name} ended with {child.process.returncode}: {child.text()[-700:]}"
-                )
+                self.ended_alone.append(f"{component.name} ended by itself: {child.text()[-700:]}")
                 self._replace(component)
 
     # Dying ------------------------------------------------------------------------------------------------------
@@ -117,16 +138,17 @@ class House:
         kill = Kill(victim.kind, victim.name, time.time())
         match victim:
             case Component():
-                if victim.child is not None:
-                    victim.child.kill()
                 self._replace(victim)
             case Service():
                 victim.strike()
         return kill
 
     def _replace(self, component: Component) -> None:
-        if component.child is not None:
-            self.processes.retire(component.child)
+        match component.child:
+            case Child() as child:
+                self.processes.retire(child)
+            case Fork() as fork:
+                fork.end(signal.SIGKILL)
         component.child = component.launch()
 
     def _kill_redis(self) -> None:
@@ -144,20 +166,24 @@ class House:
         self.postgres.start()
 
 
-def _answers(url: str) -> Callable[[Child], bool]:
+def _answers(url: str) -> Callable[[Running], bool]:
     return lambda _child: responds(url)
 
 
 @contextmanager
-def open_house(folder: Path) -> Iterator[House]:
-    """Everything of the product in throw-away services of its own; nothing of it is left behind."""
+def open_house(folder: Path, *, cold: bool = False) -> Iterator[House]:
+    """Everything of the product in throw-away services of its own; nothing of it is left behind.
+
+    ``cold``: every process starts from nothing; else it is forked from one that has imported everything.
+    """
     processes = Processes(folder)
     try:
         with own_postgres(processes, max_connections="400") as postgres, own_redis(processes) as redis:
             stack = Stack(processes, folder, postgres.url, redis.url, TIMES)
             with ScriptedModel(read_values, port=stack.ports["model"]):
-                house = House(processes, stack, postgres, redis)
                 stack.prepare()
+                forks = None if cold else Forks(processes, folder, stack.env)
+                house = House(processes, stack, postgres, redis, forks)
                 house.start()
                 house.wait_until_ready(timeout=90)
                 yield house

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
@@ -133,11 +133,12 @@ def _items(chance: random.Random, shop: Shop) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def strikes(seed: int, pauses: tuple[float, float]) -> Iterator[Strike]:
-    """What is killed, without end."""
+def strikes(seed: int, pauses: tuple[float, float], kinds: Collection[Kind] = tuple(Kind)) -> Iterator[Strike]:
+    """What is killed, without end: only components of ``kinds``."""
     chance = random.Random(f"strikes {seed}")
+    weights = {kind: weight for kind, weight in WEIGHTS.items() if kind in kinds}
     while True:
-        kind = _weighted(chance, WEIGHTS)
+        kind = _weighted(chance, weights)
         yield Strike(chance.uniform(*pauses), kind, chance.randrange(1000))
 
 

@@ -35,12 +35,13 @@ class Wish:
     minutes: float | None
     at_once: int
     pauses: tuple[float, float]
+    kinds: tuple[plan.Kind, ...] = tuple(plan.Kind)
 
 
 async def soak(house: House, wish: Wish) -> Findings:
     """Play, heal, judge."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(READERS))
-    storm = Storm(house, plan.strikes(wish.seed, wish.pauses), plan.mischiefs(wish.seed))
+    storm = Storm(house, plan.strikes(wish.seed, wish.pauses, wish.kinds), plan.mischiefs(wish.seed))
     started = time.time()
     blowing = asyncio.create_task(storm.blow())
     playing = asyncio.create_task(play_all(_customers(house, wish), at_once=wish.at_once))
