@@ -116,9 +116,13 @@ def _arguments(tool: ToolSpec, schema: Mapping[str, JSON]) -> Iterator[Differenc
 
 
 def _takes_others(schema: Mapping[str, JSON]) -> bool:
-    """Whether the schema says that other names than its properties are welcome, or speaks in a way not read here."""
+    """Whether the schema welcomes names beside its properties, names none, or speaks in a way that is not read here."""
     composed = ("$ref", "allOf", "anyOf", "oneOf", "patternProperties", "unevaluatedProperties")
-    return schema.get("additionalProperties", False) is not False or any(name in schema for name in composed)
+    return (
+        "properties" not in schema
+        or schema.get("additionalProperties", False) is not False
+        or any(name in schema for name in composed)
+    )
 
 
 def _argument(tool: str, argument: ArgumentSpec, schema: JSON) -> Iterator[Difference]:

@@ -142,6 +142,8 @@ class Hostile:
     output_schema: dict[str, Any] | None = None
     tool: str = "do"
     """The one that it lists; it answers calls of any."""
+    listing: list[dict[str, Any]] | None = None
+    """What it lists instead of that one."""
     posts: list[dict[str, Any]] = field(default_factory=list)
     port: int = field(default_factory=free_port)
     released: threading.Event = field(default_factory=threading.Event)
@@ -213,7 +215,8 @@ class Hostile:
                 if self.output_schema is not None:
                     tool["outputSchema"] = self.output_schema
                 listed = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-                exchange.result({"tools": [tool]} if self.sessions else {"tools": [tool]} | listed)
+                tools = {"tools": [tool] if self.listing is None else self.listing}
+                exchange.result(tools if self.sessions else tools | listed)
             case _ if "id" in message:
                 exchange.result({}) if message.get("method") == "ping" else exchange.error(-32601)
             case _:

@@ -16,8 +16,8 @@ RUNTIME = "played in tests/runtime/test_mcp_cases.py"
 LATER = "not built yet; tests/runtime/test_mcp_cases.py says what is missing"
 ELSEWHERE = {
     "MCP-003": RUNTIME,
-    "MCP-005": LATER,
-    "MCP-007": LATER,
+    "MCP-005": RUNTIME,
+    "MCP-007": RUNTIME,
     "MCP-008": RUNTIME,
     "MCP-014": LATER,
     "MCP-019": RUNTIME,

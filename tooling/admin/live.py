@@ -68,7 +68,8 @@ def look(names: Sequence[str], *, accept: bool) -> list[str]:
             lines = [_("could not be asked: %(why)s") % {"why": found.failure}]
         else:
             lines = [told_of(each) for each in found.differences] or [_("as published")]
-        told += [f"{name}: {line}" for line in lines]
+        # In marks, because Django writes the first letter of a message large.
+        told += [f"“{name}”: {line}" for line in lines]
     return told
 
 
