@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
-from threading import Barrier
-from typing import Any
+from threading import Barrier, current_thread
+from typing import Any, get_args
+from uuid import uuid4
 
 from django.db import connections
 from django.db.models import F
@@ -17,9 +19,11 @@ from tests.runtime import shop
 from tests.runtime.desk import ACTION, VALIDATOR
 from tests.runtime.staging import all_done, opens, validator_of
 from tests.runtime.world import World
+from tooling.gateway import Call
 from transactions import execution, outbox, turns
 from transactions.models import Attempt, Conversation, Event, Transaction, Turn
 from transactions.services import executing
+from transactions.services.conversations import open_conversation
 from transactions.services.executing import Claim
 
 CASES: dict[str, dict[str, Any]] = {case["id"]: case for case in cases("durability")}
@@ -57,12 +61,29 @@ def confirmed(labels: Sequence[str] = LABELS, **policy: Any) -> World:
     return world
 
 
-def sent(world: World) -> Claim:
-    """A worker claimed the attempt and passed the gate; what it does next is up to the test."""
+def claimed(world: World) -> Claim:
+    """A worker claimed the attempt; what it does next is up to the test."""
     claim = executing.claim(Attempt.objects.get(transaction=world.transaction, status="READY").pk)
     assert claim is not None
-    assert executing.gate(claim) is not None
     return claim
+
+
+def sent(world: World) -> tuple[Claim, Call]:
+    """A worker passed the gate, and no byte has left."""
+    claim = claimed(world)
+    call = executing.gate(claim)
+    assert call is not None
+    return claim, call
+
+
+def next_customer(world: World, labels: Sequence[str] = LABELS) -> World:
+    """Another customer of the same shop, with a question about ``labels`` open; the calls so far are forgotten."""
+    channel = world.conversation.channel
+    world.conversation = open_conversation(channel, locale="pt-BR", identity={"customer_key": str(uuid4())})
+    opens(world, ACTION, {"subject": ", ".join(labels)})
+    world.validate()
+    world.gateway.calls.clear()
+    return world
 
 
 def let_leases_run_out() -> None:
@@ -79,32 +100,65 @@ def let_turns_grow_old() -> None:
 
 # What a process does that is woken, or that finds work ------------------------------------------
 
-_working_for: list[World] = []
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    world: World
+    is_woken: bool
+
+
+_workers: list[Worker] = []
 
 
 @contextmanager
-def worker_of(world: World) -> Iterator[None]:
-    """Work that this process is woken for, or that its sweeper finds, uses the model and the tools of ``world``."""
+def worker_of(world: World, *, is_woken: bool = False) -> Iterator[None]:
+    """Work that the sweeper finds uses the model and the tools of ``world``.
+
+    ``is_woken``: so does work that this process is woken for, in its own pool; else those wake-ups are lost.
+    """
     known = dict(outbox.RUNNERS)
-    outbox.RUNNERS.update({work: f"{__name__}:work_{work}" for work in ("turns", "prevalidate", "execute")})
-    _working_for.append(world)
+    outbox.RUNNERS.update({work: f"{__name__}:work_{name}" for work, name in WORKS.items()})
+    _workers.append(Worker(world, is_woken))
     try:
         yield
     finally:
-        _working_for.pop()
+        _workers.pop()
         outbox.RUNNERS.update(known)
 
 
+WORKS: dict[outbox.Work, str] = {
+    "turns": "turns",
+    "readings": "turns",
+    "prevalidate": "prevalidate",
+    "execute": "execute",
+    "reconcile": "reconcile",
+}
+
+
 def work_turns(key: str) -> None:
-    turns.run_turns(key, model=_working_for[-1].model)
+    _work(lambda world: turns.run_turns(key, model=world.model))
 
 
 def work_prevalidate(key: str) -> None:
-    execution.prevalidate(key, gateway=_working_for[-1].gateway)
+    _work(lambda world: execution.prevalidate(key, gateway=world.gateway))
 
 
 def work_execute(key: str) -> None:
-    execution.execute(key, gateway=_working_for[-1].gateway)
+    _work(lambda world: execution.execute(key, gateway=world.gateway))
+
+
+def work_reconcile(key: str) -> None:
+    _work(lambda world: execution.reconcile(key, gateway=world.gateway))
+
+
+def _work(work: Callable[[World], None]) -> None:
+    is_in_a_pool = current_thread().name.partition("_")[0] in get_args(outbox.Pool)
+    if not _workers or (is_in_a_pool and not _workers[-1].is_woken):
+        return
+    work(_workers[-1].world)
+    if is_in_a_pool:
+        # Its thread outlives the test's database; its connection must not.
+        connections.close_all()
 
 
 def wake_nobody(monkeypatch: Any) -> None:

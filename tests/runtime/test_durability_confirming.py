@@ -22,6 +22,7 @@ from tests.runtime.durability import (
     awaiting,
     effects_per_item,
     moves_of,
+    next_customer,
     wake_nobody,
 )
 from tests.runtime.staging import all_done, opens, validator_of
@@ -32,7 +33,6 @@ from transactions.core.errors import ConfirmationClosed
 from transactions.core.statuses import ConfirmationStatus
 from transactions.models import Channel, Confirmation, Event, Transaction
 from transactions.services import ending, intake
-from transactions.services.conversations import open_conversation
 from transactions.services.intake import Received
 from transactions.services.rows import database_now
 
@@ -60,19 +60,9 @@ def answer(world: World, decision: Literal["confirm", "reject"], *, message_id: 
     )
 
 
-def another(world: World) -> World:
-    """The next customer of the same shop, with the same question open."""
-    channel = world.conversation.channel
-    world.conversation = open_conversation(channel, locale="pt-BR", identity={"customer_key": str(uuid4())})
-    opens(world, ACTION, {"subject": ", ".join(LABELS)})
-    world.validate()
-    world.gateway.calls.clear()
-    return world
-
-
 def rounds_of(world: World, number: int) -> Iterator[World]:
     for _ in range(number):
-        yield another(world)
+        yield next_customer(world)
 
 
 def is_told_that_it_is_over(result: Any) -> bool:
@@ -163,7 +153,7 @@ def test_dur_075_a_question_that_runs_out_while_it_is_answered_ends_one_way_only
     then = CASES["DUR-075"]["then"]
     world = awaiting()
     for offset in OFFSETS:
-        another(world)
+        next_customer(world)
         press = answer(world, "confirm")
         end = database_now() + offset
         Transaction.objects.filter(pk=world.transaction.pk).update(expires_at=end)
