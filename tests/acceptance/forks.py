@@ -110,6 +110,7 @@ class Forks:
         self.started += 1
         name = command[1].rpartition(".")[2] if command[0] == "-m" else command[0]
         log = self.folder / f"fork-{self.started:03}-{name}.log"
+        log.touch()
         order = {"command": command, "env": more, "log": str(log)}
         assert self.host.process.stdin is not None
         self.host.process.stdin.write(json.dumps(order).encode() + b"\n")
@@ -157,6 +158,8 @@ def become(command: list[str], env: dict[str, str], log: Path) -> NoReturn:
     """Be ``manage.py`` with ``command``, or a module: its own output, environment and end."""
     from django.core.management import execute_from_command_line
 
+    from transactions import outbox
+
     with log.open("ab") as output:
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
@@ -170,6 +173,7 @@ def become(command: list[str], env: dict[str, str], log: Path) -> NoReturn:
             runpy.run_module(command[1], run_name="__main__", alter_sys=True)
         else:
             execute_from_command_line(["manage.py", *command])
+        outbox.shutdown()
         for thread in threading.enumerate():
             if thread is not threading.main_thread() and not thread.daemon:
                 thread.join()  # the work that it had begun
