@@ -10,7 +10,7 @@ PYTHON := .venv/bin/python
 PYTEST := $(PYTHON) -m pytest -rs
 PARALLEL ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-fast check lint lock clean
+.PHONY: help demo serve test test-fast crash mutants check lint lock clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/ -/' | sort
@@ -67,6 +67,12 @@ test: .venv/.dev  ## every test, on what this machine has
 
 test-fast: .venv/.dev  ## the quick tests alone, on SQLite
 	@$(PYTEST) $(PARALLEL) -m "not acceptance and not browser"
+
+crash: .venv/.dev  ## strike processes at every point of the write path, with kill, raise and hang
+	@$(PYTEST) $(PARALLEL) -m crash --durations=5
+
+mutants: .venv/.dev  ## remove each guard of the write path in turn; the crash tests must catch it
+	@$(PYTHON) -m tests.mutants
 
 # A configuration as production has it; every warning of the deployment check is a failure.
 PRODUCTION = ENVIRONMENT=production ALLOWED_HOSTS=chat.example.org LLM_BASE_URL=https://llm.example.org/v1 \
