@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import override_settings
 
 from agentplatform import checks
+from tests.acceptance import test_crash_calls, test_crash_turns
 from transactions import failpoints
 from transactions.failpoints import Action, FailpointHit, Point, Strike, strikes_of
 
@@ -28,6 +29,13 @@ def test_every_point_is_hit_somewhere_and_no_other_is():
     code = "\n".join(path.read_text("utf-8") for path in (ROOT / "transactions").rglob("*.py"))
 
     assert sorted(USED.findall(code)) == sorted(Point)
+
+
+def test_every_point_has_its_cases_on_real_processes():
+    calls = (*test_crash_calls.VALIDATING, *test_crash_calls.CALLING, *test_crash_calls.VERIFYING)
+    turns = (*test_crash_turns.ASKING, *test_crash_turns.BY_WORD, *test_crash_turns.BY_BUTTON)
+
+    assert {*calls, *test_crash_calls.LAST, *turns} == set(Point)
 
 
 def test_a_value_may_name_several_points_and_the_hit_that_counts():

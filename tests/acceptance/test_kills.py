@@ -4,6 +4,7 @@ import pytest
 
 from tests.acceptance.parts import real_parts
 from tests.services import wait_until
+from transactions.failpoints import Action
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.postgres, pytest.mark.redis, pytest.mark.timeout(180)]
 
@@ -74,17 +75,19 @@ def test_a_worker_killed_between_claim_and_sending_is_replaced_and_the_call_is_m
     assert len(calls_of(stack, finished["transaction_id"])) == 1
 
 
-def test_a_worker_killed_after_the_answer_was_stored_needs_no_second_call(stack, awaiting):
+@pytest.mark.parametrize("action", Action)
+def test_a_worker_struck_after_the_answer_was_stored_needs_no_second_call(stack, awaiting, action):
     stack.start_worker()
-    chat = awaiting("killed-after-answer")
+    chat = awaiting(f"{action}-after-answer")
     stack.stop_workers()
-    doomed = stack.start_worker(FAILPOINT="recorded:kill")
+    doomed = stack.start_worker(FAILPOINT=f"recorded:{action}")
 
     chat.say("sim")
-    wait_until(lambda: not doomed.is_running, what="the worker to die")
+    wait_until(lambda: f"failpoint recorded: {action}" in doomed.text(), what="the worker to be struck")
     sweeper = stack.start_sweeper()
     finished = chat.wait_for("transaction.finished", timeout=40)
     sweeper.stop()
+    doomed.kill()
 
     assert finished["data"]["status"] == "SUCCESS"
     assert len(calls_of(stack, finished["transaction_id"])) == 1
