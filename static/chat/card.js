@@ -23,7 +23,7 @@ const ITEM_ICON = {
   EXCLUDED: "minus",
   NOT_EXECUTED: "minus",
 };
-const WITHOUT_EFFECT = new Set(["CANCELLED", "ABANDONED", "EXPIRED", "REFUSED"]);
+export const WITHOUT_EFFECT = new Set(["CANCELLED", "ABANDONED", "EXPIRED", "REFUSED"]);
 const CLOSED_ICON = { confirm: "check", reject: "minus", replaced: "minus", expired: "clock", ended: "minus" };
 
 /** A reason may be a code of the tool's; shown as words. */
@@ -102,8 +102,9 @@ export class ConfirmationCard {
     this.#confirm = button("", () => this.#answer("confirm"), { class: "primary" });
     this.#reject = button(this.#texts.reject, () => this.#answer("reject"), { class: "secondary" });
     this.#actions = el("div", { class: "actions" }, this.#reject, this.#confirm);
+    // No section: that would be a landmark, and two cards may have the same name.
     const card = el(
-      "section",
+      "div",
       { class: "card confirmation", role: "group", "aria-labelledby": questionId },
       this.#kind,
       el("p", { class: "card-text", id: questionId }, around),
@@ -214,18 +215,19 @@ export class ProgressCard {
 }
 
 /** What became of a transaction: every item with its outcome, reason and protocol, or what a query found. */
-export function resultCard(frame, texts, { consoleUrl = null } = {}) {
+export function resultCard(frame, texts, { consoleUrl = null, offer = null } = {}) {
   const { status, text = "", items = [], counts = {} } = frame.data;
   const { around, headings, rows } = readTable(text, items);
   const isFound = rows.some((row) => row?.found);
   const words = isFound ? [headings, around].filter(Boolean).join("\n") : around;
   const summary = items.length > 1 && !isFound && !WITHOUT_EFFECT.has(status) ? countsText(counts, texts) : "";
   return el(
-    "section",
-    { class: "card result", "data-status": status, "aria-label": texts.status[status] ?? status },
+    "div",
+    { class: "card result", role: "group", "data-status": status, "aria-label": texts.status[status] ?? status },
     isFound ? null : heading(status, summary, texts),
     words ? el("p", { class: "card-text" }, words) : null,
     items.length ? itemList(items, rows, texts) : null,
+    offer,
     consoleUrl ? el("a", { class: "console-link", href: consoleUrl }, texts.console) : null,
   );
 }

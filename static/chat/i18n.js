@@ -42,6 +42,10 @@ const pt = {
   copy: "Copiar",
   copied: "Copiado",
   console: "Ver no console",
+  retry: "Tentar de novo o que falhou",
+  retried: "Uma nova tentativa foi aberta.",
+  noRetry: "Isto já não pode ser tentado de novo. Se ainda quiser, peça com suas palavras.",
+  finishFirst: "Há outra solicitação aberta. Termine-a e tente de novo.",
   status: {
     SUCCESS: "Concluído",
     PARTIAL_SUCCESS: "Concluído em parte",
@@ -121,6 +125,10 @@ const en = {
   copy: "Copy",
   copied: "Copied",
   console: "See in console",
+  retry: "Try again what failed",
+  retried: "A new attempt was opened.",
+  noRetry: "This can no longer be tried again. If you still want it, ask in your own words.",
+  finishFirst: "Another request is open. Finish it and try again.",
   status: {
     SUCCESS: "Done",
     PARTIAL_SUCCESS: "Partly done",

@@ -1,9 +1,10 @@
 // The chat page: the protocol's events become lines and cards, and the user's words become frames.
 
-import { ConfirmationCard, ProgressCard, resultCard } from "./card.js";
+import { ConfirmationCard, ProgressCard, resultCard, WITHOUT_EFFECT } from "./card.js";
 import { button } from "./dom.js";
 import { textsFor } from "./i18n.js";
 import { Chat } from "./protocol.js";
+import { RetryOffer } from "./retry.js";
 import { Transcript } from "./view.js";
 
 const page = document.getElementById("chat");
@@ -24,6 +25,9 @@ const NEARLY = 3600;
 const confirmations = new Map();
 const progress = new Map();
 const answers = new Map();
+const offers = new Map();
+const parents = new Map();
+const retries = new Map();
 
 // What is shown ----------------------------------------------------------------------------------------------------
 
@@ -33,7 +37,7 @@ const show = {
   "user.message": ({ data }) => transcript.user(data.client_message_id, data.text, { isPending: false }),
   "assistant.message": ({ data }) => transcript.assistant(data.text),
   "parameters.requested": ({ data }) => transcript.assistant(data.text),
-  "transaction.started": ({ data }) => data.label && transcript.note(texts.started(data.label)),
+  "transaction.started": showStarted,
   "turn.queued": ({ data }) => {
     transcript.queued(data.client_message_id);
     if (data.text) transcript.assistant(data.text);
@@ -67,12 +71,29 @@ function showConfirmation(frame) {
   transcript.add(card.element);
 }
 
+function showStarted({ transaction_id: id, data }) {
+  if (data.label) transcript.note(texts.started(data.label));
+  if (!data.parent_id) return;
+  parents.set(id, data.parent_id);
+  offers.get(data.parent_id)?.close();
+}
+
+/** A button below a result of which something may be tried again. */
+function offerOf(frame) {
+  const id = frame.transaction_id;
+  if (WITHOUT_EFFECT.has(frame.data.status)) offers.get(parents.get(id))?.reopen();
+  if (frame.data.retry !== true) return null;
+  const offer = new RetryOffer(texts, () => retries.set(chat.retry(id), offer));
+  offers.set(id, offer);
+  return offer.element;
+}
+
 function showResult(frame) {
   closeAllOf(frame.transaction_id, frame.data.status === "EXPIRED" ? "expired" : "ended");
   progress.get(frame.transaction_id)?.element.remove();
   progress.delete(frame.transaction_id);
   const consoleUrl = config.consoleUrl && `${config.consoleUrl}${frame.transaction_id}/`;
-  transcript.add(resultCard(frame, texts, { consoleUrl }));
+  transcript.add(resultCard(frame, texts, { consoleUrl, offer: offerOf(frame) }));
 }
 
 function close(confirmationId, how) {
@@ -100,20 +121,27 @@ chat.addEventListener("ready", () => {
   requestAnimationFrame(() => (transcript.isAnnounced = true));
 });
 
-chat.addEventListener("ack", ({ detail: frame }) => answers.delete(frame.client_message_id));
+chat.addEventListener("ack", ({ detail: frame }) => {
+  answers.delete(frame.client_message_id);
+  retries.delete(frame.client_message_id);
+});
 
 chat.addEventListener("failed", ({ detail: { id, code } }) => {
   const reason = texts.error[code] ?? texts.error.other;
   const card = answers.get(id);
   answers.delete(id);
-  if (card && code === "confirmation_closed") card.close("ended", reason);
+  const offer = retries.get(id);
+  retries.delete(id);
+  if (offer && code === "invalid_items") offer.close(texts.noRetry);
+  else if (offer) offer.reopen(code === "busy" ? texts.finishFirst : reason);
+  else if (card && code === "confirmation_closed") card.close("ended", reason);
   else if (card) card.reopen(reason);
   else transcript.failed(id, reason, say);
 });
 
 chat.addEventListener("reset", () => {
   transcript.clear();
-  for (const map of [confirmations, progress, answers]) map.clear();
+  for (const map of [confirmations, progress, answers, offers, parents, retries]) map.clear();
   greet();
 });
 

@@ -56,6 +56,11 @@ export class Chat extends EventTarget {
     return this.#post(frame);
   }
 
+  /** Ask for what failed of a transaction to be tried again. */
+  retry(transactionId) {
+    return this.#post({ type: "transaction.retry", transaction_id: transactionId });
+  }
+
   // Sending ----------------------------------------------------------------------------------------------------
 
   #post(frame) {
@@ -75,7 +80,9 @@ export class Chat extends EventTarget {
   #onError(frame) {
     const held = this.#pending.get(frame.client_message_id);
     if (!held) return;
-    if (WORTH_A_RETRY.has(frame.code) && held.tries < TRIES) {
+    // What is busy with another request stays so until the user has finished that one.
+    const isWorthIt = WORTH_A_RETRY.has(frame.code) && !(frame.code === "busy" && held.frame.type === "transaction.retry");
+    if (isWorthIt && held.tries < TRIES) {
       setTimeout(() => this.#transmit(frame.client_message_id), RETRY_MS * held.tries);
       return;
     }

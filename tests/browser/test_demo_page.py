@@ -100,7 +100,7 @@ def outcome(label, status, reason=None, protocol=None):
     return {"key": label, "label": label, "status": status, "reason": reason, "protocol": protocol}
 
 
-def finish(about, *outcomes, status="SUCCESS", text="", kind="transaction.finished"):
+def finish(about, *outcomes, status="SUCCESS", text="", kind="transaction.finished", **more):
     succeeded = sum(item["status"] == "SUCCEEDED" for item in outcomes)
     unknown = sum(item["status"] == "UNKNOWN" for item in outcomes)
     excluded = sum(item["status"] == "EXCLUDED" for item in outcomes)
@@ -121,6 +121,7 @@ def finish(about, *outcomes, status="SUCCESS", text="", kind="transaction.finish
         text=text,
         items=list(outcomes),
         counts=counts,
+        **more,
     )
 
 
