@@ -51,10 +51,9 @@ def due() -> list[str]:
 
 def check_due(server: str, *, gateway: ToolGateway | None = None) -> Checked | None:
     """Look at a server that is due, unless somebody else took the look meanwhile."""
-    if server not in due():
-        return None
+    # Read before it is asked whether it is due: a look that is taken in between makes this claim void.
     state, _ = ServerState.objects.get_or_create(server=server)
-    return check(state, gateway=gateway)
+    return check(state, gateway=gateway) if server in due() else None
 
 
 def check_servers(

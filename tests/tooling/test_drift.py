@@ -263,7 +263,6 @@ def test_a_look_that_somebody_else_took_is_not_taken_again(shop: Definitions) ->
     assert gateway.asked == ["loja"]
 
 
-@pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
 def test_of_several_that_look_at_once_one_does(settings: Any, request: Any) -> None:
     request.getfixturevalue("shop")
