@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.acceptance.stack import Stack
 from tests.processes import Processes
-from tests.scripted_model import Refused, ScriptedModel
+from tests.scripted_model import Answers, Refused, ScriptedModel
 
 ORDER = re.compile(r"PED-\d+")
 
@@ -25,10 +25,12 @@ def orders_of(component: str, payload: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def real_parts(processes: Processes, folder: Path, *, database: str, redis: str, **settings: str) -> Iterator[Stack]:
+def real_parts(
+    processes: Processes, folder: Path, *, database: str, redis: str, answers: Answers = orders_of, **settings: str
+) -> Iterator[Stack]:
     """Everything but workers and sweeper is up; the test starts those that it wants."""
     stack = Stack(processes, folder, database, redis, settings)
-    with ScriptedModel(orders_of, port=stack.ports["model"]):
+    with ScriptedModel(answers, port=stack.ports["model"]):
         stack.start_servers()
         stack.prepare()
         stack.wait_for_helpers()
