@@ -42,11 +42,11 @@ EXECUTION_MODES = [
 ]
 IDEMPOTENCIES = [
     (Idempotency.NONE.value, _("none – the server does not recognise a repeated key")),
-    (Idempotency.KEY.value, _("key – the server runs one key once; resending comes later")),
+    (Idempotency.KEY.value, _("key – the server runs one key once")),
 ]
 INTENT_SHIFTS = [
     (OnIntentShift.ABANDON.value, _("abandon – the request is dropped")),
-    (OnIntentShift.PARK.value, _("park – works like abandon until parking is built")),
+    (OnIntentShift.PARK.value, _("park – it is set aside and offered again")),
 ]
 ATOMICITIES = [
     (Atomicity.BEST_EFFORT.value, _("best effort – each item for itself")),

@@ -42,16 +42,17 @@ POLICY_EXECUTION_MODE = _(
 POLICY_WORKFLOW = _("Only where a workflow is run.")
 POLICY_WORKFLOW_VERSION = _("Empty: the newest version.")
 POLICY_RECONCILE_TOOL = _(
-    "Stored; automatic reconciliation comes later. Today an operator sees the unknown outcome. It is the tool "
-    "that will be asked what really happened; internal or read only."
+    "Asked what really happened when a call got no answer, five times within a quarter of an hour; then an operator "
+    "decides. Internal or read only."
 )
 POLICY_IDEMPOTENCY = _(
-    "Stored; automatic reconciliation and resending come later. Today an operator sees the unknown outcome, "
-    "with either choice. Choose key only if the server really runs one key once: otherwise the operation can "
-    "happen twice as soon as resending is built."
+    "Key: a call that got no answer, and that no reconcile tool can explain, is sent again under the same key. Choose "
+    "it only if the server really runs one key once: otherwise the operation can happen twice. None: it is never sent "
+    "again, and an operator decides."
 )
 POLICY_ON_INTENT_SHIFT = _(
-    "Abandon: the open request ends, nothing is executed. Park: until parking is built, works like abandon."
+    "Abandon: the open request ends, nothing is executed. Park: what waits for its confirmation is set aside, "
+    "offered again, checked and confirmed afresh."
 )
 POLICY_EXPIRES_AFTER = _("How long the request may stay open without an answer; empty: the installation's default.")
 POLICY_TIMEOUT_SECONDS = _("After this time the outcome counts as unknown and is verified, never as failed.")
