@@ -33,6 +33,7 @@ def failed(open_page):
         page = open_page(path, **options)
         own = conversation()
         world = World(shop.shop())
+        world.conversation.delete()
         world.conversation = own
         parent = finished(world)
         expect(page.locator(".result")).to_be_visible()
