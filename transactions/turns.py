@@ -21,6 +21,7 @@ from transactions.core.precedence import (
     Readings,
     decide,
 )
+from transactions.keeping import written
 from transactions.leases import kept_alive
 from transactions.llm import Completion, LanguageModel, Unavailable, language_model
 from transactions.models import Turn
@@ -88,7 +89,8 @@ def _run_claimed(key: UUID, model: LanguageModel | None) -> None:
         except LeaseLost:
             return
         finally:
-            turning.release_turns(handling)
+            # Also where the database is just coming back: else the turn would wait for the lease to run out.
+            written(partial(turning.release_turns, handling))
         # Looked at once more after the release: a turn that came in between was refused its claim.
         if not handled and not turning.can_go_on(key):
             return
