@@ -77,7 +77,7 @@ def as_json(findings: Findings) -> dict[str, Any]:
         "crimes": {str(crime): sum(one.crime is crime for one in findings.violations) for crime in Crime},
         "violations": [asdict(one) for one in findings.violations],
         "progress": _progress(findings),
-        "slowest": [_told(delay) for delay in _slowest(findings.counted_delays)],
+        "slowest": [_told(delay, findings.kills) for delay in _slowest(findings.counted_delays)],
     }
 
 
@@ -110,11 +110,17 @@ def _finite(seconds: float) -> float:
 
 
 def _slowest(delays: Sequence[Delay], count: int = 8) -> list[Delay]:
-    return sorted(delays, key=lambda delay: -delay.seconds)[:count]
+    """The longest, one of each wait."""
+    found = {(delay.wait.about, delay.wait.start): delay for delay in sorted(delays, key=lambda one: one.seconds)}
+    return sorted(found.values(), key=lambda delay: -delay.seconds)[:count]
 
 
-def _told(delay: Delay) -> str:
-    return f"{_finite(delay.seconds)} s after {delay.kill.name}: {delay.wait.what} of {delay.wait.about}"
+def _told(delay: Delay, kills: Sequence[Kill]) -> str:
+    """A delay with what else was killed meanwhile, in seconds after the first kill."""
+    at, wait = delay.kill.at, delay.wait
+    meanwhile = ", ".join(f"{kill.name} +{kill.at - at:.1f}" for kill in kills if 0 < kill.at - at < delay.seconds)
+    waited = f"{wait.what} of {wait.about}, which waited for {at - wait.start:.1f} s then"
+    return f"{_finite(delay.seconds)} s after {delay.kill.name}: {waited}; meanwhile {meanwhile or 'nothing'}"
 
 
 def as_text(findings: Findings) -> str:
