@@ -27,6 +27,7 @@ CALLS, TURNS, GUARDS = (f"tests/acceptance/test_{name}.py" for name in ("crash_c
 CALLING = f"{CALLS}::test_struck_while_calling_nothing_is_done_twice_or_claimed_unknown"
 FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
 ERROR = re.compile(r"^ERROR (\S+)", re.MULTILINE)
+SEEN = re.compile(r"^(?:E +(?:AssertionError: )?|(?=waited ))(.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,10 +279,16 @@ def lines(chosen: Sequence[Mutant]) -> Iterator[tuple[bool, str]]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for mutant, done in zip(chosen, pool.map(lambda one: run(one.edits, one.tests), chosen), strict=True):
             is_caught = bool(done.failed) and not done.broken
-            by = done.failed[0].rpartition("::")[2] if is_caught else "; ".join(done.broken) or "NOTHING: it survived"
+            by = _catch(done) if is_caught else "; ".join(done.broken) or "NOTHING: it survived"
             yield is_caught, f"{mutant.guard} – {by} – {done.seconds:.0f} s"
             if not is_caught:
                 print(done.output[-4000:])
+
+
+def _catch(done: Run) -> str:
+    """The test that failed, and the first thing that it saw."""
+    seen = SEEN.search(done.output)
+    return f"{done.failed[0].rpartition('::')[2]}: {seen[1][:100] if seen else 'it failed'}"
 
 
 def main(words: Sequence[str]) -> int:
