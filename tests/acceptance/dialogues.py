@@ -323,7 +323,6 @@ DIALOGUES = (
     Dialogue(
         "10",
         "retry of the failed ones",
-        skip="a retry is not offered yet",
         turns=(
             Said(
                 "cancelar pedidos PED-1003, PED-1006 e PED-1007",
