@@ -10,7 +10,7 @@ PYTHON := .venv/bin/python
 PYTEST := $(PYTHON) -m pytest -rs
 PARALLEL ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-fast crash mutants check lint lock clean
+.PHONY: help demo serve test test-fast crash mutants soak check lint lock clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*##/ -/' | sort
@@ -73,6 +73,11 @@ crash: .venv/.dev  ## strike processes at every point of the write path, with ki
 
 mutants: .venv/.dev  ## remove each guard of the write path in turn; the crash tests must catch it
 	@$(PYTHON) -m tests.mutants
+
+# TRANSACTIONS customers, or as many as come in MINUTES; SEED repeats a run; OPTIONS as `python -m tests.soak --help`.
+SOAK = $(if $(TRANSACTIONS),--transactions $(TRANSACTIONS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+soak: .venv/.dev  ## SIGKILL of everything at random while customers play; judged by the servers' own ledgers
+	@$(PYTHON) -m tests.soak $(SOAK) $(OPTIONS)
 
 # A configuration as production has it; every warning of the deployment check is a failure.
 PRODUCTION = ENVIRONMENT=production ALLOWED_HOSTS=chat.example.org LLM_BASE_URL=https://llm.example.org/v1 \
