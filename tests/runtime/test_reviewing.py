@@ -9,8 +9,9 @@ import pytest
 
 from tests.runtime.desk import ACTION
 from tests.runtime.durability import CASES, LABELS, action_calls, at_once, confirmed, let_leases_run_out, sent
+from tests.runtime.test_verifying import ASK, unknown
 from tests.runtime.world import World, rows
-from tooling.gateway import NoAnswer
+from tooling.gateway import Call, NoAnswer
 from transactions import outbox, sweeper
 from transactions.core.statuses import AttemptStatus, ItemStatus, ReviewState, VerdictSource
 from transactions.models import Attempt, Event, Item, Transaction
@@ -330,6 +331,28 @@ def test_a_repetition_that_has_not_left_yet_is_not_sent_after_the_operator_settl
     again.refresh_from_db()
     assert (again.status, again.accounted_at is not None) == (AttemptStatus.NOT_SENT, True)
     assert action_calls(world) == 1
+
+
+@pytest.mark.parametrize(("says", "incidents"), [(True, 1), (False, 0)])
+@pytest.mark.parametrize("labels", [LABELS[:1], LABELS])
+def test_what_an_operator_says_while_a_tool_is_asked_stands(labels: list[str], says: bool, incidents: int) -> None:
+    world = unknown(labels=labels, reconcile_tool=ASK)
+
+    def meanwhile(call: Call) -> Any:
+        settles(world, LABELS[0], ItemStatus.FAILED, "the shop said no")
+        return rows(*({"name": label, "success": says} for label in labels))
+
+    world.gateway.answers(ASK, meanwhile)
+    world.verify()
+
+    (asked,) = told(world, "reconcile.finished")
+    assert (item(world).status, item(world).verdict_source) == ("FAILED", VerdictSource.OPERATOR)
+    assert item(world).key not in asked.data["settled"]
+    assert len(asked.data["settled"]) == len(labels) - 1
+    assert len(world.incidents()) == incidents
+    several = len(labels) > 1
+    assert world.transaction.status == ("PARTIAL_SUCCESS" if says and several else "FAILED")
+    assert world.kinds().count("transaction.finished") == 1
 
 
 # The queue and its alarm ------------------------------------------

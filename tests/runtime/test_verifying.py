@@ -36,12 +36,12 @@ def definitions(**policy: Any) -> Definitions:
     return shop.with_policy(found, ACTION, **policy)
 
 
-def unknown(outcome: Any = None, **policy: Any) -> World:
-    """Three confirmed items whose call got ``outcome``: none, where nothing else is said."""
+def unknown(outcome: Any = None, labels: list[str] = LABELS, **policy: Any) -> World:
+    """Confirmed items, three if nothing else is said, whose call got ``outcome``: none, where nothing else is said."""
     world = World(definitions(**policy))
-    world.gateway.answers("validar", validator_of(LABELS))
+    world.gateway.answers("validar", validator_of(labels))
     world.gateway.answers(ACTION, outcome or NoAnswer("the stream broke"))
-    opens(world, ACTION, {"subject": ", ".join(LABELS)})
+    opens(world, ACTION, {"subject": ", ".join(labels)})
     world.validate()
     world.says("sim")
     world.work()
@@ -191,8 +191,10 @@ def test_an_answer_of_the_reconcile_tool_that_comes_too_late_is_evidence_and_cha
     world.verify()
 
     assert world.transaction.status == "SUCCESS"
-    assert asked(world)[0].data["late"] is True
+    assert (asked(world)[0].data["late"], asked(world)[0].data["settled"]) == (True, {})
     assert set(statuses(world).values()) == {ItemStatus.SUCCEEDED}
+    assert len(world.incidents()) == 1
+    assert world.transaction.review_state == "needed"
 
 
 def test_the_reconcile_tool_is_asked_although_the_action_was_disabled_meanwhile() -> None:

@@ -32,8 +32,8 @@ from transactions.models import Attempt, Conversation, Item, Transaction
 from transactions.services.calls import IMPLICIT, Rules, confirmed_items, own_label, rules_of
 from transactions.services.executing import name_implicit_item
 from transactions.services.finishing import finish, verify
-from transactions.services.reviewing import ask_for_review
-from transactions.services.rows import database_now, hold, record
+from transactions.services.reviewing import ask_for_review, raise_incident
+from transactions.services.rows import database_now, hold
 from transactions.services.stepping import report_of
 
 OPEN = (ItemStatus.IN_FLIGHT, ItemStatus.UNKNOWN)
@@ -242,9 +242,7 @@ def _finish(
 ) -> None:
     fields: dict[str, Any] = {"has_unconfirmed": transaction.items.filter(unconfirmed=True).exists()}
     if incidents:
-        data = {"incidents": incidents}
-        record(conversation, "incident", data, transaction=transaction, is_public=False)
-        ask_for_review(conversation, transaction, "; ".join(incidents))
+        raise_incident(conversation, transaction, incidents)
     if not transaction.is_final:
         fields["multi_item_status"] = multi_item_status_of(normalised)
     finish(conversation, transaction, has_news=has_news, **fields)

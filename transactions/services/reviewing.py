@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -37,6 +38,13 @@ def ask_for_review(conversation: Conversation, transaction: Transaction, why: st
     record(conversation, "review.needed", data, transaction=transaction, is_public=False)
     line, key = " ".join(why.split())[:WHY_SHOWN], transaction.pk
     database.on_commit(lambda: log.error("alarm: transaction %s waits for an operator: %s", key, line))
+
+
+def raise_incident(conversation: Conversation, transaction: Transaction, incidents: Sequence[str]) -> None:
+    """Keep what must not have happened, each in words, and have operators look at it (runtime.md §2, §4a.4)."""
+    data = {"incidents": list(incidents)}
+    record(conversation, "incident", data, transaction=transaction, is_public=False)
+    ask_for_review(conversation, transaction, "; ".join(incidents))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from transactions.services.accounting import write_items
 from transactions.services.attempts import new_attempt
 from transactions.services.calls import Rules, auxiliary_arguments, request_key, rules_of
 from transactions.services.finishing import finish
-from transactions.services.reviewing import ask_for_review
+from transactions.services.reviewing import ask_for_review, raise_incident
 from transactions.services.rows import database_now, hold, record
 
 GIVEN_UP = "nobody could say what became of the call within the time for asking"
@@ -43,6 +43,8 @@ class Check:
     tool: str
     call: Call | None
     failure: str = ""
+    keys: frozenset[str] = frozenset()
+    """The keys of the items that were asked about."""
 
 
 def claim(transaction_id: UUID) -> Check | None:
@@ -95,13 +97,13 @@ def _resend(transaction: Transaction) -> None:
 
 
 def _check(conversation: Conversation, transaction: Transaction, rules: Rules, *, lease: UUID, number: int) -> Check:
-    name = rules.policy.reconcile_tool
+    name, unknown = rules.policy.reconcile_tool, _unknown(transaction)
     tool = rules.definitions.tools[name]
     failure = "" if catalog.is_available(name) else "the reconcile tool is disabled"
     known = {
         **auxiliary_arguments(rules, name, conversation.identity),
         "idempotency_key": request_key(transaction),
-        "items": [_asked(item, tool) for item in _unknown(transaction)],
+        "items": [_asked(item, tool) for item in unknown],
     }
     call = Call(
         server=rules.definitions.servers[tool.mcp_server],
@@ -113,7 +115,16 @@ def _check(conversation: Conversation, transaction: Transaction, rules: Rules, *
         },
         timeout=rules.definitions.policy(name).timeout_seconds or settings.TOOL_TIMEOUT_SECONDS,
     )
-    return Check(transaction.pk, conversation.pk, lease, number, name, call=None if failure else call, failure=failure)
+    return Check(
+        transaction.pk,
+        conversation.pk,
+        lease,
+        number,
+        name,
+        call=None if failure else call,
+        failure=failure,
+        keys=frozenset(item.key for item in unknown),
+    )
 
 
 def _asked(item: Item, tool: ToolSpec) -> Any:
@@ -138,13 +149,16 @@ def renew(check: Check) -> None:
 def record_check(check: Check, outcome: Outcome) -> None:
     """Keep what the reconcile tool said and settle what it knows; what it does not know stays UNKNOWN.
 
-    An answer that comes after the outcome was settled otherwise is kept as evidence and changes nothing.
+    An answer that comes after the outcome was settled otherwise is kept as evidence and changes nothing; where it
+    contradicts that outcome, it is an incident, too (runtime.md §2).
     """
     conversation = hold(check.conversation_id)
     transaction = Transaction.objects.get(pk=check.transaction_id)
     answer, error, rows = _read(check, outcome)
     is_current = transaction.status == Status.VERIFYING and transaction.lease == check.lease
-    outcomes = settled_by([_as_confirmed(item) for item in _unknown(transaction)], rows) if is_current else ()
+    asked = list(transaction.items.filter(key__in=check.keys, unconfirmed=False).order_by("position"))
+    is_read = is_current or transaction.is_final
+    outcomes = settled_by([_as_confirmed(item) for item in asked], rows) if is_read else ()
     record(
         conversation,
         "reconcile.finished",
@@ -154,16 +168,17 @@ def record_check(check: Check, outcome: Outcome) -> None:
             "request": dict(check.call.arguments) if check.call else {},
             "answer": answer,
             "error": error,
-            "settled": {outcome.key: str(outcome.status) for outcome in outcomes},
+            "settled": _settled(outcomes, asked) if is_current else {},
             "late": not is_current,
         },
         transaction=transaction,
         is_public=False,
     )
+    if outcomes:
+        _apply(conversation, transaction, outcomes)
     if not is_current:
         return
     Transaction.objects.filter(pk=transaction.pk).update(lease=None, leased_until=None)
-    _settle(conversation, transaction, outcomes)
     if transaction.status == Status.VERIFYING and check.number >= TRIES:
         _give_up(conversation, transaction)
 
@@ -186,11 +201,21 @@ def _as_confirmed(item: Item) -> ConfirmedItem:
     return ConfirmedItem(key=item.key, fields=item.fields, label=item.label)
 
 
-def _settle(conversation: Conversation, transaction: Transaction, outcomes: Sequence[ItemOutcome]) -> None:
-    if not outcomes:
-        return
-    write_items(transaction, Ledger(tuple(outcomes), (), (), Status.VERIFYING))
-    finish(conversation, transaction, has_news=True)
+def _settled(outcomes: Sequence[ItemOutcome], asked: Sequence[Item]) -> dict[str, str]:
+    """The outcomes of items that nobody settled while the tool was asked."""
+    final = {item.key for item in asked if item.status != ItemStatus.UNKNOWN}
+    if len(final) == len(asked):
+        return {}
+    return {outcome.key: str(outcome.status) for outcome in outcomes if outcome.key not in final}
+
+
+def _apply(conversation: Conversation, transaction: Transaction, outcomes: Sequence[ItemOutcome]) -> None:
+    """Settle what is still unknown; what contradicts an outcome that stands already is an incident."""
+    written = write_items(transaction, Ledger(tuple(outcomes), (), (), Status.VERIFYING))
+    if written.contradicts:
+        raise_incident(conversation, transaction, written.contradicts)
+    if written.moved:
+        finish(conversation, transaction, has_news=True)
 
 
 def _give_up(conversation: Conversation, transaction: Transaction) -> None:
