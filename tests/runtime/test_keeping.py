@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import pytest
 from django.db import IntegrityError, OperationalError, connection
 
@@ -10,6 +13,7 @@ from tests.runtime.staging import all_done, opens
 from tests.runtime.world import World
 from tooling.gateway import Call, NotSent
 from transactions.keeping import written
+from transactions.leases import kept_alive
 from transactions.models import Attempt
 from transactions.services import accounting, executing
 from transactions.services.executing import Claim
@@ -44,6 +48,25 @@ def test_what_the_database_will_never_take_is_not_tried_again() -> None:
         written(write)
 
     assert len(tries) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_is_renewed_again_after_the_connection_broke(settings: Any) -> None:
+    settings.LEASE_SECONDS = 0.03
+    used: list[object] = []
+    renewed = threading.Event()
+
+    def renew() -> None:
+        connection.ensure_connection()
+        used.append(connection.connection)
+        if len(used) < 3:
+            raise OperationalError("server closed the connection unexpectedly")
+        renewed.set()
+
+    with kept_alive(renew):
+        assert renewed.wait(20)
+
+    assert len({id(one) for one in used[:3]}) == 3
 
 
 def sent() -> tuple[World, Claim, Call]:
