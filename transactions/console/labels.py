@@ -19,6 +19,7 @@ from transactions.core.statuses import (
     Status,
     VerdictSource,
 )
+from transactions.services.accounting import UNREADABLE
 from transactions.services.finishing import NOBODY_ASKS
 from transactions.services.verifying import GIVEN_UP
 
@@ -104,6 +105,7 @@ REVIEW: Mapping[str, Text] = {
 WHYS: Mapping[str, Text] = {
     NOBODY_ASKS: _("The outcome is unknown, and no tool can be asked about it."),
     GIVEN_UP: _("The outcome is unknown: it was asked about until the time was over, and nobody could say."),
+    UNREADABLE: _("The answer of the tool is kept, and reading it failed every time."),
 }
 """Why operators were asked to look, where we said so ourselves; incidents are told in their own words."""
 
@@ -208,6 +210,7 @@ EVENTS: Mapping[str, Text] = {
     "attempt.answered": _("Call answered"),
     "attempt.not_sent": _("Call not sent"),
     "attempt.unknown": _("No answer to the call"),
+    "reconcile.finished": _("Asked what became of the call"),
     "workflow.step": _("Node of the workflow asked"),
     "items.progress": _("Progress"),
     "transaction.verifying": _("Being verified"),
