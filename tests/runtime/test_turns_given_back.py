@@ -30,5 +30,6 @@ def test_a_turn_that_broke_off_with_the_database_is_given_back_on_a_new_connecti
 
     with pytest.raises(OperationalError):
         world.think()
+    connection.close()
 
     assert turning.claim_turns(world.conversation.pk) is not None
