@@ -9,7 +9,7 @@ from django.test import Client
 
 from tests.api.test_transactions_api import UNKNOWN, is_problem
 from tests.builders import a_user, an_api_key, an_operator
-from tests.runtime.test_retrying import IDS, a_world, confirmed_and_done, finished
+from tests.runtime.retries import IDS, a_world, confirmed_and_done, finished
 from transactions.models import Transaction
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.browser.test_console import LIST, is_wider_than_its_window
 from tests.browser.test_console import operator as operator
-from tests.runtime.test_retrying import a_world, finished
+from tests.runtime.retries import a_world, finished
 from transactions import outbox
 from transactions.models import Transaction
 

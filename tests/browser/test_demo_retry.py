@@ -9,7 +9,8 @@ from tests.browser.test_demo_page import open_page as open_page
 from tests.browser.test_demo_page import shop_of as shop_of
 from tests.browser.test_demo_page import site as site
 from tests.runtime import shop
-from tests.runtime.test_retrying import SERVICES, confirmed_and_done, finished, opens
+from tests.runtime.retries import SERVICES, confirmed_and_done, finished
+from tests.runtime.staging import opens
 from tests.runtime.world import World
 from tests.services import wait_until
 from transactions import outbox

@@ -7,7 +7,8 @@ from django.test import Client
 
 from tests.builders import a_user, an_operator
 from tests.runtime import shop
-from tests.runtime.test_retrying import ORDERS, SERVICES, a_world, finished, opens
+from tests.runtime.retries import ORDERS, SERVICES, a_world, finished
+from tests.runtime.staging import opens
 from transactions.models import Transaction
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,8 @@ import pytest
 
 from tests.chat_channel import ORIGIN, Client, serving
 from tests.runtime import shop
-from tests.runtime.test_retrying import SERVICES, finished, opens
+from tests.runtime.retries import SERVICES, finished
+from tests.runtime.staging import opens
 from tests.runtime.world import World
 from transactions import outbox
 from transactions.models import Channel, Transaction, Turn
