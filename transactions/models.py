@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from transactions.channels import ApiKey as ApiKey
 from transactions.channels import Channel as Channel
+from transactions.clock import database_now
 from transactions.core.statuses import (
     OCCUPYING,
     AttemptStatus,
@@ -44,7 +45,7 @@ class Conversation(models.Model):
     """The hash of the newest event of the chain."""
     turns_lease = models.UUIDField(null=True)
     turns_leased_until = models.DateTimeField(null=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=database_now, editable=False)
 
     class Meta:
         verbose_name = _("conversation")
@@ -81,7 +82,7 @@ class Turn(models.Model):
     """It arrived while a validator or the tool was at work and waits (runtime.md §6.7)."""
     tries = models.PositiveSmallIntegerField(default=0)
     rule = models.CharField(max_length=40, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=database_now, editable=False)
     handled_at = models.DateTimeField(null=True)
 
     objects = TurnQuerySet.as_manager()
@@ -148,7 +149,7 @@ class Transaction(models.Model):
     expires_at = models.DateTimeField()
     warned_at = models.DateTimeField(null=True)
     """When the user was told that ``expires_at`` is near; None: not for this ``expires_at``."""
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=database_now, editable=False)
     finished_at = models.DateTimeField(null=True)
 
     objects = TransactionQuerySet.as_manager()
@@ -292,7 +293,7 @@ class Confirmation(models.Model):
     expires_at = models.DateTimeField()
     answered_by = models.CharField(max_length=10, blank=True)
     answered_at = models.DateTimeField(null=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=database_now, editable=False)
 
     class Meta:
         verbose_name = _("confirmation")

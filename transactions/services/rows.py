@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,21 +11,11 @@ from django.db.models import F
 
 from tooling.cleaning import clean_json
 from transactions import outbox
+from transactions.clock import database_now as database_now
 from transactions.core import evidence
 from transactions.core.errors import StaleTransaction
 from transactions.core.statuses import Rule, Status, check_move, is_final
 from transactions.models import Conversation, Event, Transaction, TransactionQuerySet, Turn
-
-
-def database_now() -> datetime:
-    """The time of the database: the only clock of the runtime (runtime.md §9.6)."""
-    is_postgres = connection.vendor == "postgresql"
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT clock_timestamp()" if is_postgres else "SELECT strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')"
-        )
-        (now,) = cursor.fetchone()
-    return now if isinstance(now, datetime) else datetime.fromisoformat(now)
 
 
 def hold(conversation_id: UUID) -> Conversation:
