@@ -27,6 +27,8 @@ from tests.processes import Child, Processes
 from tests.services import wait_until
 
 END_SECONDS = 10
+POOLS = ("turns", "calls", "publisher")
+"""What the threads are named that do the product's work."""
 LOADED = (
     "celery.bin.worker",
     "celery.concurrency.thread",
@@ -87,9 +89,9 @@ class Fork:
         wait_until(lambda: not self.is_running, timeout=END_SECONDS, what=f"the end of {self.name}")
 
     def release(self) -> None:
-        """Let what hangs in it go on."""
+        """Let what hangs in it go on, to the end of what it was doing."""
         self.send(signal.SIGUSR1)
-        wait_until(lambda: "released" in self.text(), what=f"{self.name} to go on")
+        wait_until(lambda: "released" in self.text(), timeout=40, what=f"{self.name} to go on")
 
 
 @dataclass(slots=True)
@@ -187,9 +189,18 @@ def become(command: list[str], env: dict[str, str], log: Path) -> NoReturn:
 
 
 def go_on(_number: int, _frame: object) -> None:
-    from transactions import failpoints
+    threading.Thread(target=finish, name="finish").start()  # a handler must not wait for what it interrupted
+
+
+def finish() -> None:
+    """Let everything that hangs go on, and say so when the work that was begun is done."""
+    from transactions import failpoints, outbox
 
     failpoints.release()
+    outbox.shutdown()
+    for thread in threading.enumerate():
+        if thread.name.partition("_")[0] in POOLS:
+            thread.join()
     print("released", flush=True)
 
 
