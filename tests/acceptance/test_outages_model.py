@@ -15,7 +15,9 @@ from tests.services import wait_until
 pytestmark = [pytest.mark.acceptance, pytest.mark.postgres, pytest.mark.redis, pytest.mark.timeout(300)]
 
 THREADS = 2
-SLOW = 3 * THREADS
+PROCESSES = 2
+"""That handle turns: web and sweeper."""
+SLOW = (PROCESSES + 1) * THREADS
 PATIENCE = 20
 """Seconds that a model may take here; a yes that had to wait for it would come after somebody was told."""
 
@@ -43,9 +45,9 @@ def model():
 
 @pytest.fixture(scope="module")
 def stack(module_processes, tmp_path_factory, postgres_url, redis_url, model):
-    """Web, worker and sweeper with two threads each for turns that ask the model."""
+    """Web, worker and sweeper with two threads each for turns, and two for those that ask the model."""
     folder = tmp_path_factory.mktemp("models")
-    times = {**TIMES, "WORK_THREADS": str(THREADS)}
+    times = {**TIMES, "WORK_THREADS": str(THREADS), "DB_THREADS": str(THREADS)}
     with real_parts(module_processes, folder, database=postgres_url, redis=redis_url, answers=model, **times) as stack:
         be_patient(stack)
         stack.start_worker()
@@ -70,7 +72,7 @@ def test_turns_that_hang_in_the_model_keep_no_yes_waiting_and_are_answered_hones
     slow = [stack.chat(customer=f"slow-{n}") for n in range(SLOW)]
     for chat in slow:
         chat.wait_for_ack(chat.say("cancelar pedidos da lesma"))
-    wait_until(lambda: model.hanging >= THREADS, what="the threads to hang")
+    wait_until(lambda: model.hanging >= PROCESSES * THREADS, what="the threads to hang")
 
     said, pressed, refused = ana.say("sim"), press_yes(bia), carla.say("não")
     for chat, message_id in ((ana, said), (bia, pressed), (carla, refused)):
