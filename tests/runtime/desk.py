@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.runtime import shop
@@ -11,10 +11,11 @@ from tests.runtime.staging import opens
 from tests.runtime.world import World
 from tests.tooling.mcp_servers import Behaviour, Exchange, Hostile
 from tooling.gateway import ToolGateway
-from tooling.specs import ServerSpec
+from tooling.specs import Definitions, OperationType, PolicySpec, ServerSpec, ToolType
 
 ACTION = "cancelar_vas_avulso"
 VALIDATOR = "validar"
+ASK = "conferir_chamada"
 
 
 def result(structured: Mapping[str, Any], **more: Any) -> dict[str, Any]:
@@ -39,13 +40,75 @@ def desk(act: Behaviour = done, validate: Behaviour = valid) -> Behaviour:
     return lambda exchange: (act if exchange.message["params"]["name"] == ACTION else validate)(exchange)
 
 
+@dataclass
+class Books:
+    """A server that does what it is told once per request key, knows what it did, and answers as ``how`` says.
+
+    ``how`` gets the exchange and the rows of success; ``refusal`` is the reason with which it turns down items that
+    are done already, empty: it says again that they are done.
+    """
+
+    how: Callable[[Exchange, list[dict[str, Any]]], None]
+    refusal: str = ""
+    effects: list[str] = field(default_factory=list)
+    """The key of each item, as often as it was done."""
+    done_for: set[str] = field(default_factory=set)
+
+    def __call__(self, exchange: Exchange) -> None:
+        match exchange.message["params"]["name"]:
+            case name if name == VALIDATOR:
+                valid(exchange)
+            case name if name == ASK:
+                asked_about = exchange.message["params"]["arguments"]["items"]
+                known = [item for item in asked_about if item["key"] in self.effects]
+                rows = [{"item_key": item["key"], "success": True, "protocol": "P-1"} for item in known]
+                exchange.result(result({"results": rows}))
+            case _:
+                self._act(exchange)
+
+    def _act(self, exchange: Exchange) -> None:
+        meta = exchange.message["params"]["_meta"]
+        key, items = meta["agentplatform/idempotency_key"], [item["key"] for item in meta["agentplatform/item_keys"]]
+        verdict: dict[str, Any] = {"success": True}
+        if key in self.done_for and self.refusal:
+            verdict = {"success": False, "reason": self.refusal}
+        self.effects += [] if key in self.done_for else items
+        self.done_for.add(key)
+        self.how(exchange, [{"item_key": item, **verdict} for item in items])
+
+    @property
+    def effects_per_item(self) -> int:
+        return max(map(self.effects.count, self.effects), default=0)
+
+
+def first_lost(lose: Behaviour) -> Callable[[Exchange, list[dict[str, Any]]], None]:
+    """The first answer is lost as ``lose`` does it; the next ones arrive."""
+    answers: list[Exchange] = []
+
+    def answer(exchange: Exchange, rows: list[dict[str, Any]]) -> None:
+        answers.append(exchange)
+        lose(exchange) if len(answers) == 1 else exchange.result(result({"results": rows}))
+
+    return answer
+
+
+def with_reconcile_tool(definitions: Definitions) -> Definitions:
+    """The action's outcome can be asked for with the tool ASK."""
+    spec = shop.tool(ASK, {"idempotency_key": "string", "items": "array"}, tool_type=ToolType.INTERNAL)
+    policy = PolicySpec(tool=ASK, operation_type=OperationType.INTERNAL)
+    return shop.with_policy(shop.with_tool(definitions, spec, policy), ACTION, reconcile_tool=ASK)
+
+
 def calls_of(server: Hostile, tool: str = ACTION) -> list[Mapping[str, Any]]:
     return [post["params"] for post in server.posts if post["params"]["name"] == tool]
 
 
 def asked(spec: ServerSpec, gateway: ToolGateway, labels: str = "Música Mais", **policy: Any) -> World:
     """The customer of a shop whose tools are at ``spec`` has named ``labels``; the validator is due."""
-    definitions = shop.with_policy(shop.with_validator(shop.shop(), ACTION, VALIDATOR), ACTION, **policy)
+    definitions = shop.with_validator(shop.shop(), ACTION, VALIDATOR)
+    if policy.get("reconcile_tool"):
+        definitions = with_reconcile_tool(definitions)
+    definitions = shop.with_policy(definitions, ACTION, **policy)
     world = World(replace(definitions, servers={"loja": replace(spec, name="loja")}))
     world.gateway = gateway
     opens(world, ACTION, {"subject": labels})

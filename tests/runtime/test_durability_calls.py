@@ -30,7 +30,7 @@ from tooling.mcp_answers import LARGEST
 from tooling.mcp_client import McpGateway
 from transactions import execution, sweeper
 from transactions.core.statuses import AttemptStatus
-from transactions.models import Attempt, Event
+from transactions.models import Attempt, Event, Transaction
 from transactions.services import executing
 from transactions.services.calls import request_key
 
@@ -170,7 +170,7 @@ def test_dur_178_a_validator_is_not_called_again_after_its_time(gateway: McpGate
             shop.with_validator(shop.shop(), ACTION, VALIDATOR), VALIDATOR, timeout_seconds=1
         )
         world.publish(replace(definitions, servers={"loja": replace(server.spec, name="loja")}))
-        world.transaction.__class__.objects.update(release=2)
+        Transaction.objects.update(release=2)
 
         world.validate()
 

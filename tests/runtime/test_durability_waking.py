@@ -183,7 +183,7 @@ def test_dur_087_dur_183_the_third_worker_that_ends_before_sending_is_the_last_a
 
 
 def test_dur_095_a_wake_up_that_is_delivered_again_after_the_call_does_nothing() -> None:
-    """The soft stop itself is in tests/acceptance/test_durability_stops.py."""
+    """The soft stop itself is in tests/acceptance/test_outages_workers.py."""
     world = confirmed()
     attempt = Attempt.objects.get()
     execution.execute(attempt.pk, gateway=world.gateway)

@@ -14,7 +14,21 @@ import pytest
 from tests.builders import an_api_key
 from tests.loading import cases
 from tests.runtime import shop
-from tests.runtime.desk import ACTION, VALIDATOR, asked, attempts, calls_of, desk, done, result, valid
+from tests.runtime.desk import (
+    ACTION,
+    ASK,
+    VALIDATOR,
+    Books,
+    asked,
+    attempts,
+    calls_of,
+    desk,
+    done,
+    first_lost,
+    result,
+    valid,
+)
+from tests.runtime.desk import confirmed as confirmed_at_the_desk
 from tests.runtime.fakes import answered
 from tests.runtime.staging import EXTRACTION, ROUTING, all_done, opens, shift_to, validator_of
 from tests.runtime.world import World, rows
@@ -42,28 +56,17 @@ from transactions.models import Attempt
 pytestmark = [pytest.mark.django_db, pytest.mark.runtime]
 
 CASES = {case["id"]: case for case in cases("mcp")}
-RECONCILING = "reconciling is a feature of its own that is not built yet"
-SKIPPED = {
-    "MCP-014": RECONCILING,
-    "MCP-037": RECONCILING,
-}
 AT_THE_GATEWAY = {
     "MCP-010", "MCP-011", "MCP-013", "MCP-015", "MCP-020", "MCP-036",
 }  # fmt: skip
 """Nothing of their ``then`` is left for the runtime: tests/tooling/test_mcp_cases.py."""
 
 
-@pytest.mark.parametrize("id_", SKIPPED)
-def test_mcp(id_: str) -> None:
-    pytest.skip(SKIPPED[id_])
-
-
 def test_every_case_is_played_here_or_there() -> None:
     here = {name for name in CASES if f"test_{name.lower().replace('-', '_')}" in "\n".join(globals())}
     here |= {*READINGS, *WORKFLOWS}
 
-    assert here | set(SKIPPED) | AT_THE_GATEWAY == set(CASES)
-    assert not here & set(SKIPPED)
+    assert here | AT_THE_GATEWAY == set(CASES)
 
 
 @pytest.fixture
@@ -102,6 +105,38 @@ def test_mcp_008_a_validator_that_is_away_twice_is_called_again_and_its_answer_u
         assert len(calls_of(server)) == CASES["MCP-008"]["then"]["action_calls"]
     assert world.transaction.pre_validation["error"] is None
     assert [item["label"] for item in world.confirmation.items] == ["Música Mais"]
+
+
+def test_mcp_014_what_a_server_did_before_it_died_is_found_out_by_the_reconcile_tool(gateway: McpGateway) -> None:
+    """In proportion: the connection ends as soon as the work is done."""
+    then = CASES["MCP-014"]["then"]
+    books = Books(first_lost(lambda exchange: exchange.close()))
+    with hostile(books) as server:
+        world = confirmed_at_the_desk(server.spec, gateway, reconcile_tool=ASK)
+        world.work()
+        assert attempts(world) == [then["attempt"]]
+
+        world.verify()
+
+        assert (len(calls_of(server)), len(books.effects)) == (1, then["effects"])
+    assert world.transaction.status == then["after_reconcile"]
+
+
+def test_mcp_037_the_reconcile_tool_is_told_the_key_and_the_items_in_question(gateway: McpGateway) -> None:
+    def half(exchange: Exchange, rows: list[dict[str, Any]]) -> None:
+        exchange.result(result({"results": rows[:1]}))
+
+    with hostile(Books(half)) as server:
+        world = confirmed_at_the_desk(server.spec, gateway, "Música Mais, Livros Falados", reconcile_tool=ASK)
+        world.work()
+
+        world.verify()
+
+        (call,) = calls_of(server, ASK)
+    assert set(call["arguments"]) == set(CASES["MCP-037"]["then"]["arguments"])
+    assert call["arguments"]["idempotency_key"] == Attempt.objects.get().idempotency_key
+    assert [item["label"] for item in call["arguments"]["items"]] == ["Livros Falados"]
+    assert world.transaction.status == "SUCCESS"
 
 
 def test_mcp_016_a_refused_connection_is_tried_four_times_in_all(gateway: McpGateway) -> None:

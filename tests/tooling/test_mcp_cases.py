@@ -13,16 +13,15 @@ from tooling.mcp_client import McpGateway
 from tooling.specs import ServerSpec
 
 RUNTIME = "played in tests/runtime/test_mcp_cases.py"
-LATER = "not built yet; tests/runtime/test_mcp_cases.py says what is missing"
 ELSEWHERE = {
     "MCP-003": RUNTIME,
     "MCP-005": RUNTIME,
     "MCP-007": RUNTIME,
     "MCP-008": RUNTIME,
-    "MCP-014": LATER,
+    "MCP-014": RUNTIME,
     "MCP-019": RUNTIME,
     "MCP-021": RUNTIME,
-    "MCP-037": LATER,
+    "MCP-037": RUNTIME,
     "MCP-042": RUNTIME,
     "MCP-043": RUNTIME,
     "MCP-046": RUNTIME,
