@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +11,9 @@ import pytest
 from tests.runtime import shop
 from tests.runtime.durability import Killed, let_leases_run_out
 from tests.runtime.fakes import answered
+from tests.runtime.flows import ACTION, AFTERWARDS, LOOK, definitions, the_workflow
 from tests.runtime.staging import all_done, opens
 from tests.runtime.world import World, rows
-from tooling.checks_of_sets import check
 from tooling.gateway import Answered, Call, NoAnswer, NotSent, Outcome
 from tooling.specs import (
     Definitions,
@@ -30,44 +30,12 @@ from transactions import sweeper
 from transactions.models import Attempt
 from transactions.services import executing
 from transactions.services.calls import digest_of, rules_of
+from transactions.services.evidence import Tally, verify
 from transactions.workflows import MOST_TRIES
 
 pytestmark = [pytest.mark.django_db, pytest.mark.runtime]
 
-ACTION, LOOK, AFTERWARDS = "solicitar_devolucao", "ver_pedido", "ver_depois"
 ORDER = {"order_id": "PED-1", "reason": "ficou apertado"}
-
-
-def the_workflow(version: int = 1, **fields: Any) -> WorkflowSpec:
-    """Look at the order; if it may be returned, return it; if that gave a protocol, look again."""
-    nodes = (
-        WorkflowNode("olhar", LOOK, {"order_ids": ["$.input.order_id"], "customer_key": "$.input.customer_key"}),
-        WorkflowNode(
-            "devolver",
-            ACTION,
-            {"order_id": "$.nodes.olhar.id", "reason": "$.input.reason", "note": "$.nodes.olhar.note"},
-        ),
-        WorkflowNode("olhar_de_novo", AFTERWARDS, {"order_ids": ["$.nodes.devolver.protocol"]}),
-    )
-    edges = (
-        WorkflowEdge("olhar", "devolver", {"path": "$.nodes.olhar.ok", "equals": True}),
-        WorkflowEdge("devolver", "olhar_de_novo", {"path": "$.nodes.devolver.protocol", "exists": True}),
-    )
-    return replace(WorkflowSpec("devolucao", version, "olhar", nodes, edges), **fields)
-
-
-def definitions(workflow: WorkflowSpec | None = None, **policy: Any) -> Definitions:
-    """The shop whose returns run as a workflow; the customer's key comes from the signed identity."""
-    spec = workflow or the_workflow()
-    set_ = shop.shop()
-    for name in (LOOK, AFTERWARDS):
-        set_ = shop.with_tool(set_, shop.tool(name, {"order_ids": "array", "customer_key": "string"}))
-    arguments = {"order_id": "string", "reason": "string", "note": "string", "customer_key": "string"}
-    set_ = shop.with_tool(set_, shop.tool(ACTION, arguments))
-    execution = ExecutionSpec(ExecutionMode.WORKFLOW, spec.name)
-    set_ = shop.with_policy(set_, ACTION, execution=execution, **policy)
-    mappings = {name: MappingSpec(name, map={"customer_key": "customer_key"}) for name in (LOOK, ACTION)}
-    return replace(set_, workflows={(spec.name, spec.version): spec}, mappings=mappings)
 
 
 def confirmed(set_: Definitions | None = None, *, locale: str = "pt-BR") -> World:
@@ -347,6 +315,31 @@ def test_a_worker_that_dies_after_the_tool_loses_no_outcome_and_no_node_runs_twi
     assert Attempt.objects.get().normalised["workflow"]["status"] == "RUNNING"
 
 
+# Evidence ------------------------------------------
+
+
+def found_wrong() -> list[str]:
+    return [str(finding) for _, finding in verify(Tally())]
+
+
+def test_what_nodes_answered_is_bound_into_the_chain_of_evidence() -> None:
+    world = confirmed()
+    world.gateway.answers(ACTION, NotSent("connection refused"), answered({"ok": True, "protocol": "DEV-1"}))
+    world.work()
+    untouched = found_wrong()
+
+    first = Attempt.objects.get(number=1)
+    forged = [{**step, "answer": {**step["answer"], "structured": {"ok": False}}} for step in first.steps]
+    Attempt.objects.filter(pk=first.pk).update(steps=forged)
+    changed = found_wrong()
+    Attempt.objects.filter(pk=first.pk).update(steps=[])
+
+    assert untouched == []
+    assert any("is not what was recorded" in each for each in changed)
+    assert any("is in no event" in each for each in changed)
+    assert any("is not what was recorded" in each for each in found_wrong())
+
+
 # Not reached ------------------------------------------
 
 
@@ -553,34 +546,3 @@ def test_the_input_holds_the_confirmed_items_without_what_the_customer_took_out(
     (call,) = world.gateway.calls
     assert call.arguments == {"order_ids": ["PED-1", "PED-3"]}
     assert the_items(world) == {"PED-1": "SUCCEEDED", "PED-2": "EXCLUDED", "PED-3": "SUCCEEDED"}
-
-
-# What is refused when it is published ------------------------------------------
-
-
-def codes(set_: Definitions) -> set[str]:
-    return {finding.code for finding in check(set_) if finding.code.startswith("workflow.")}
-
-
-def test_a_workflow_that_could_change_something_twice_is_refused() -> None:
-    first, own, last = the_workflow().nodes
-    twice = the_workflow(nodes=(first, own, replace(last, action=ACTION, input={})))
-    other = shop.with_policy(definitions(), AFTERWARDS, operation_type=OperationType.TRANSACTIONAL)
-
-    assert codes(definitions(twice)) == {"workflow.tool_twice"}
-    assert codes(other) == {"workflow.second_action"}
-    assert codes(definitions()) == set()
-
-
-@pytest.mark.parametrize(
-    ("changed", "code"),
-    [
-        ({"edges": (WorkflowEdge("olhar", "devolver"), *the_workflow().edges)}, "workflow.edge_never"),
-        (
-            {"nodes": tuple(replace(node, retry={"max_attempts": 2}) for node in the_workflow().nodes)},
-            "workflow.retry_unused",
-        ),
-    ],
-)
-def test_what_has_no_effect_is_warned_of(changed: Mapping[str, Any], code: str) -> None:
-    assert codes(definitions(the_workflow(**changed))) == {code}

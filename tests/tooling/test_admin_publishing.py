@@ -290,14 +290,12 @@ def test_a_refusal_is_told_in_portuguese(
             Policy,
             [
                 "até existir o guardar, funciona como abandonar",
-                "Os fluxos são guardados e verificados, mas ainda não são executados",
                 "Guardado; a conciliação automática virá depois",
                 "Hoje um operador vê o resultado desconhecido",
             ],
         ),
         (Tool, ["toda chamada vai ao servidor"]),
         (ParameterMapping, ["Hoje só a estratégia llm é executada"]),
-        (Workflow, ["mas ainda não são executados"]),
     ],
 )
 def test_a_form_says_what_is_not_built_yet(ana: Client, both: Definitions, model: Any, promises: list[str]):

@@ -15,7 +15,17 @@ from uuid import UUID
 from django.db.models import F
 
 from tooling.cleaning import clean_json
-from transactions.core.evidence import RAW_ANSWER, REQUEST, Entry, Finding, Wrong, canonical, check_chain, fingerprint
+from transactions.core.evidence import (
+    RAW_ANSWER,
+    REQUEST,
+    STEP,
+    Entry,
+    Finding,
+    Wrong,
+    canonical,
+    check_chain,
+    fingerprint,
+)
 from transactions.models import Attempt, Confirmation, Conversation, Event
 from transactions.services.rows import entry_of
 
@@ -49,6 +59,8 @@ class Notes:
 
     attempts: dict[tuple[str, int], dict[str, Note]] = field(default_factory=dict)
     """(transaction, number of the attempt) → key of the fingerprint → note."""
+    steps: dict[tuple[str, int], dict[str, Note]] = field(default_factory=dict)
+    """(transaction, number of the attempt) → fingerprint of what a workflow's node was asked and answered → note."""
     confirmations: dict[str, dict[str, Note]] = field(default_factory=dict)
     """confirmation → column → note."""
     begun: set[str] = field(default_factory=set)
@@ -64,6 +76,8 @@ class Notes:
             held = {key: Note(entry.number, entry.kind, data[key]) for key in SENT_BESIDE if key in data}
             if held:
                 self.attempts.setdefault((entry.transaction, number), {}).update(held)
+            if isinstance(step := data.get(STEP), str):
+                self.steps.setdefault((entry.transaction, number), {})[step] = Note(entry.number, entry.kind, step)
         if entry.kind in ("confirmation.opened", "confirmation.requested"):
             held = {
                 key: Note(entry.number, entry.kind, data[key]) for key in ("text", "items", "digest") if key in data
@@ -148,7 +162,9 @@ def _beside(notes: Mapping[str, Notes], accused: Mapping[str, set[int | None]]) 
         conversation, transaction = str(attempt.conversation), str(attempt.transaction_id)
         told = notes[conversation].attempts.pop((transaction, attempt.number), {})
         is_whole = conversation not in accused and transaction in notes[conversation].begun
-        for finding in _attempt(attempt, told, is_whole=is_whole):
+        steps = notes[conversation].steps.pop((transaction, attempt.number), {})
+        findings = chain(_attempt(attempt, told, is_whole=is_whole), _steps(attempt, steps, is_whole=is_whole))
+        for finding in findings:
             if finding.number not in accused.get(conversation, ()):
                 yield conversation, finding
     confirmations = (
@@ -179,6 +195,25 @@ def _attempt(attempt: Attempt, told: Mapping[str, Note], *, is_whole: bool) -> I
             )
 
 
+def _steps(attempt: Attempt, told: Mapping[str, Note], *, is_whole: bool) -> Iterator[Finding]:
+    """The nodes of a workflow; what an attempt took over from an earlier one is that one's evidence."""
+    name = f"attempt {attempt.number} of transaction {attempt.transaction_id}"
+    kept = {fingerprint(step): str(step.get("node")) for step in attempt.steps if "of_attempt" not in step}
+    for step, node in kept.items():
+        if step not in told and is_whole and not _is_step_told_meanwhile(attempt, step):
+            yield Finding(Wrong.INSERTED, None, "", f"what node {node} answered to {name} is in no event")
+    for step, note in told.items():
+        if step not in kept:
+            what = f"what a node of the workflow answered to {name} is not what was recorded"
+            yield Finding(Wrong.CHANGED, note.number, note.kind, what)
+
+
+def _is_step_told_meanwhile(attempt: Attempt, step: str) -> bool:
+    """Whether the event was written after the events were read."""
+    events = Event.objects.filter(transaction_id=attempt.transaction_id, kind="workflow.step")
+    return events.filter(**{f"data__{STEP}": step}).exists()
+
+
 def _is_told_meanwhile(attempt: Attempt, key: str) -> bool:
     """Whether the event was written after the events were read."""
     told = Event.objects.filter(transaction_id=attempt.transaction_id, data__attempt=attempt.number, data__has_key=key)
@@ -199,7 +234,8 @@ def _confirmation(confirmation: Confirmation, told: Mapping[str, Note], *, is_wh
 def _gone(notes: Mapping[str, Notes], accused: Mapping[str, set[int | None]]) -> Iterator[tuple[str, Finding]]:
     """Rows that events speak of and that are not there any more."""
     for conversation, left in notes.items():
-        rows = [(f"attempt {number} of transaction {pk}", told) for (pk, number), told in left.attempts.items()]
+        attempts = left.steps | left.attempts
+        rows = [(f"attempt {number} of transaction {pk}", told) for (pk, number), told in attempts.items()]
         rows += [(f"confirmation {pk}", told) for pk, told in left.confirmations.items()]
         for name, told in rows:
             note = next(iter(told.values()), None)
