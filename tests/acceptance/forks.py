@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 import pytest
 
@@ -27,8 +27,6 @@ from tests.processes import Child, Processes
 from tests.services import wait_until
 
 END_SECONDS = 10
-POOLS = ("turns", "calls", "publisher")
-"""What the threads are named that do the product's work."""
 LOADED = (
     "celery.bin.worker",
     "celery.concurrency.thread",
@@ -199,7 +197,7 @@ def finish() -> None:
     failpoints.release()
     outbox.shutdown()
     for thread in threading.enumerate():
-        if thread.name.partition("_")[0] in POOLS:
+        if thread.name.partition("_")[0] in get_args(outbox.Pool):
             thread.join()
     print("released", flush=True)
 
