@@ -10,14 +10,12 @@ from django.db.transaction import atomic
 
 from tooling.cleaning import clean_text
 from transactions.core.statuses import (
-    AttemptStatus,
     ItemStatus,
     ReviewState,
     Status,
     VerdictSource,
 )
 from transactions.models import Conversation, Item, Transaction
-from transactions.services.attempts import move_attempt
 from transactions.services.finishing import finish
 from transactions.services.reviewing import (
     OPERATOR,
@@ -124,13 +122,13 @@ def _write(
 
 
 def _close(conversation: Conversation, transaction: Transaction, actor: str) -> None:
-    """Tell the customer, and end the transaction and its review if nothing is unknown any more."""
+    """Tell the customer, and end the transaction and its review if nothing is unknown any more.
+
+    A resend that waits finds its transaction ended at the gate, and does not leave.
+    """
     finish(conversation, transaction, has_news=True, actor=OPERATOR)
     if not transaction.is_final:
         return
-    for attempt in transaction.attempts.filter(status=AttemptStatus.READY):
-        # A resend that has not left yet must not do what was just said not to have been done.
-        move_attempt(attempt, AttemptStatus.NOT_SENT, failure="an operator settled it", accounted_at=database_now())
     is_open = transaction.review_state != ReviewState.RESOLVED
     if is_open and not has_open_incident(transaction):
         change_review(conversation, transaction, ReviewState.RESOLVED, note="", actor=actor)
