@@ -378,6 +378,15 @@ def test_a_late_answer_against_what_was_settled_is_an_incident_and_moves_nothing
     assert Attempt.objects.get().status == AttemptStatus.ANSWERED
 
 
+def test_what_operators_were_asked_about_leaves_the_queue_when_it_is_known_after_all() -> None:
+    world = unknown()
+    assert world.transaction.review_state == "needed"
+
+    give_late_answer(world, Attempt.objects.get())
+
+    assert (world.transaction.status, world.transaction.review_state) == ("SUCCESS", "resolved")
+
+
 def test_a_late_answer_that_agrees_is_no_incident() -> None:
     world = unknown(reconcile_tool=ASK)
     world.gateway.answers(ASK, rows(*({"name": label, "success": True} for label in LABELS)))

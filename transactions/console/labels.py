@@ -20,8 +20,7 @@ from transactions.core.statuses import (
     VerdictSource,
 )
 from transactions.services.accounting import UNREADABLE
-from transactions.services.finishing import NOBODY_ASKS
-from transactions.services.verifying import GIVEN_UP
+from transactions.services.reviewing import GIVEN_UP, NOBODY_ASKS
 
 Text = str | Promise
 

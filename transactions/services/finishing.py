@@ -16,7 +16,7 @@ from transactions.models import Conversation, Item, Transaction
 from transactions.services.calls import rules_of
 from transactions.services.ending import tell_finished
 from transactions.services.parking import offer
-from transactions.services.reviewing import ask_for_review
+from transactions.services.reviewing import NOBODY_ASKS, ask_for_review, close_what_is_known_now
 from transactions.services.rows import change, database_now, move, record
 from transactions.services.telling import outcome_data
 
@@ -26,8 +26,6 @@ REASON_CODES = {
     Status.FAILED: ReasonCode.TOOL_FAILED,
     Status.VERIFYING: ReasonCode.OUTCOME_UNKNOWN,
 }
-
-NOBODY_ASKS = "the outcome is unknown, and the policy names neither a reconcile tool nor an idempotency key"
 
 
 def finish(
@@ -78,6 +76,9 @@ def _end(
         actor=actor,
         **fields,
     )
+    if actor == "system":
+        # An operator who settles the last item closes the review by name.
+        close_what_is_known_now(conversation, transaction)
     tell_finished(conversation, transaction, actor=actor)
 
 

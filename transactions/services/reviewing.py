@@ -24,6 +24,10 @@ WHY_SHOWN = 500
 """Characters of a reason that the log line carries; the event keeps the whole."""
 
 
+NOBODY_ASKS = "the outcome is unknown, and the policy names neither a reconcile tool nor an idempotency key"
+GIVEN_UP = "nobody could say what became of the call within the time for asking"
+
+
 def ask_for_review(conversation: Conversation, transaction: Transaction, why: str) -> None:
     """Put ``transaction`` into the operators' queue and raise the alarm, once for each ``why``.
 
@@ -118,7 +122,22 @@ def change_review(
     """Write the new state, and who wanted it and why; the table must allow it."""
     data = {"from": transaction.review_state, "to": new, "note": clean_text(note.strip()), "by": actor}
     _set_review(transaction, new)
-    record(conversation, "review.changed", data, transaction=transaction, actor=OPERATOR, is_public=False)
+    record(
+        conversation,
+        "review.changed",
+        data,
+        transaction=transaction,
+        actor=OPERATOR if actor else "system",
+        is_public=False,
+    )
+
+
+def close_what_is_known_now(conversation: Conversation, transaction: Transaction) -> None:
+    """Take out of the queue what was only asked for because an outcome was unknown; whatever else it holds stays."""
+    asked = transaction.events.filter(kind__in=("review.needed", "review.changed")).order_by("-id").first()
+    is_about_that = asked is not None and asked.data.get("why") in (NOBODY_ASKS, GIVEN_UP)
+    if transaction.review_state == ReviewState.NEEDED and is_about_that and not has_open_incident(transaction):
+        change_review(conversation, transaction, ReviewState.RESOLVED, note="", actor="")
 
 
 def has_open_incident(transaction: Transaction) -> bool:

@@ -26,10 +26,8 @@ from transactions.services.accounting import write_items
 from transactions.services.attempts import new_attempt
 from transactions.services.calls import Rules, auxiliary_arguments, request_key, rules_of
 from transactions.services.finishing import finish
-from transactions.services.reviewing import ask_for_review, raise_incident
+from transactions.services.reviewing import GIVEN_UP, ask_for_review, raise_incident
 from transactions.services.rows import database_now, hold, record
-
-GIVEN_UP = "nobody could say what became of the call within the time for asking"
 
 
 @dataclass(frozen=True, slots=True)
