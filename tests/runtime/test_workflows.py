@@ -26,9 +26,9 @@ from tooling.specs import (
     WorkflowNode,
     WorkflowSpec,
 )
-from transactions import sweeper
+from transactions import sweeper, workflows
 from transactions.models import Attempt
-from transactions.services import executing
+from transactions.services import executing, stepping
 from transactions.services.calls import digest_of, rules_of
 from transactions.services.evidence import Tally, verify
 from transactions.workflows import MOST_TRIES
@@ -249,6 +249,23 @@ def test_what_an_earlier_worker_was_answered_stays_as_evidence_and_decides_nothi
     attempt = Attempt.objects.get()
     assert [(step["node"], step["claim"]) for step in attempt.steps] == [("olhar", 1), ("olhar", 2), ("mais", 2)]
     assert attempt.normalised["workflow"]["nodes_run"] == ["olhar", "mais", "devolver"]
+
+
+def test_runs_are_told_apart_although_a_claim_that_was_given_back_is_not_counted() -> None:
+    world = confirmed()
+    world.gateway.answers(LOOK, answered({"ok": True, "id": "PED-old"}), answered({"ok": True, "id": "PED-new"}))
+    attempt = Attempt.objects.get()
+    claim = executing.claim(attempt.pk)
+    assert claim is not None
+    run = stepping.begin(claim)
+    assert run is not None
+    workflows.reach(run, world.gateway)
+    Attempt.objects.update(claims=0, lease=None, leased_until=None)
+
+    world.execute()
+
+    assert world.gateway.calls_of(ACTION)[0].arguments["order_id"] == "PED-new"
+    assert Attempt.objects.get().normalised["workflow"]["nodes_run"] == ["olhar", "devolver"]
 
 
 def test_a_worker_that_was_taken_over_while_a_node_ran_never_reaches_the_tool() -> None:

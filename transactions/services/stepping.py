@@ -45,9 +45,9 @@ CHANGES_NOTHING = frozenset({OperationType.READ_ONLY, OperationType.INTERNAL})
 class Run:
     """The run of a workflow by the worker that holds ``claim``.
 
-    ``number``: how often the attempt was claimed; a worker that takes over starts again at the first node. ``given``
-    is what ``$.input`` reads. ``sent_before``: the arguments that an earlier attempt was sent with, which are sent
-    again as they were, because the same key never goes with others (runtime.md §9.3).
+    ``number`` counts the runs of the attempt in which a node answered; a worker that takes over starts again at the
+    first node. ``given`` is what ``$.input`` reads. ``sent_before``: the arguments that an earlier attempt was sent
+    with, which are sent again as they were, because the same key never goes with others (runtime.md §9.3).
     """
 
     claim: Claim
@@ -84,7 +84,7 @@ def begin(claim: Claim) -> Run | None:
         return None
     run = Run(
         claim=claim,
-        number=attempt.claims,
+        number=1 + max((kept["claim"] for kept in attempt.steps), default=0),
         rules=rules,
         workflow=workflow,
         given=_given(transaction, rules),
@@ -101,7 +101,7 @@ def _as_before(run: Run, attempt: Attempt, earlier: Attempt) -> Run:
     """The run that repeats the call of an ``earlier`` attempt with the same arguments; its nodes are not run again."""
     again = replace(
         run,
-        steps=[*run.steps, *_copied(earlier, attempt)],
+        steps=[*run.steps, *_copied(earlier, run.number)],
         results=_results_before(earlier.steps),
         sent_before=earlier.request["arguments"],
     )
@@ -121,10 +121,9 @@ def _sent_earlier(attempt: Attempt) -> Attempt | None:
     return earlier.order_by("-number").first()
 
 
-def _copied(earlier: Attempt, attempt: Attempt) -> list[dict[str, Any]]:
+def _copied(earlier: Attempt, number: int) -> list[dict[str, Any]]:
     """The nodes that ran for an earlier attempt: this one stands on them, too."""
-    origin = {"claim": attempt.claims, "of_attempt": earlier.number}
-    return [{**origin, **each, "claim": attempt.claims} for each in _current(earlier.steps)]
+    return [{"of_attempt": earlier.number, **each, "claim": number} for each in _current(earlier.steps)]
 
 
 # Calls of nodes ------------------------------------------
