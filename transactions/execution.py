@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db import close_old_connections, connection
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
 from tooling.cleaning import clean_json
 from tooling.gateway import Answered, Call, NoAnswer, NotSent, Outcome, ToolGateway
@@ -51,6 +51,10 @@ def execute(attempt_id: int | str, *, gateway: ToolGateway | None = None) -> Non
             _work_through(run, gateway or _gateway())
     except LeaseLost:
         return
+    except (OperationalError, InterfaceError):
+        # Where nothing was sent yet, the next worker need not wait for the lease to run out.
+        written(partial(executing.give_back, claim))
+        raise
 
 
 def _work_through(run: stepping.Run, gateway: ToolGateway) -> None:

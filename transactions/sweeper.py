@@ -64,10 +64,12 @@ def sweep() -> int:
 
 
 def loop(stop: threading.Event) -> None:
-    """Sweep every ``SWEEP_SECONDS`` until ``stop`` is set."""
+    """Sweep at once, as the one before may have been killed, and then every ``SWEEP_SECONDS`` until ``stop`` is set."""
     name = f"{socket.gethostname()}-{os.getpid()}"
     outbox.warm_up("turns", "execute")
-    while not stop.wait(settings.SWEEP_SECONDS):
+    pause = 0.0
+    while not stop.wait(pause):
+        pause = settings.SWEEP_SECONDS
         close_old_connections()
         try:
             sweep()

@@ -85,6 +85,12 @@ def renew(claim: Claim) -> None:
     Attempt.objects.filter(pk=claim.attempt_id, lease=claim.lease, status__in=at_work).update(leased_until=until)
 
 
+def give_back(claim: Claim) -> None:
+    """Nothing was sent, and not for a fault of the attempt: free again at once, and not counted as a claim."""
+    unsent = Attempt.objects.filter(pk=claim.attempt_id, lease=claim.lease, status=AttemptStatus.READY)
+    unsent.update(lease=None, leased_until=None, claims=F("claims") - 1)
+
+
 @atomic
 def gate(claim: Claim, arguments: Mapping[str, Any] | None = None) -> Call | None:
     """READY → SENT, committed before a byte leaves; None where the call must not be made (runtime.md §9.2).
