@@ -286,14 +286,6 @@ def test_a_refusal_is_told_in_portuguese(
 @pytest.mark.parametrize(
     ("model", "promises"),
     [
-        (
-            Policy,
-            [
-                "até existir o guardar, funciona como abandonar",
-                "Guardado; a conciliação automática virá depois",
-                "Hoje um operador vê o resultado desconhecido",
-            ],
-        ),
         (Tool, ["toda chamada vai ao servidor"]),
         (ParameterMapping, ["Hoje só a estratégia llm é executada"]),
     ],
@@ -302,6 +294,13 @@ def test_a_form_says_what_is_not_built_yet(ana: Client, both: Definitions, model
     page = in_portuguese(ana).get(change_url(model.objects.first())).content.decode()
 
     assert [one for one in promises if one not in page] == []
+
+
+def test_the_policy_form_says_what_follows_from_a_choice(ana: Client, both: Definitions):
+    page = in_portuguese(ana).get(change_url(Policy.objects.first())).content.decode()
+
+    said = ["senão a operação pode acontecer duas vezes", "depois um operador decide", "oferecido de novo"]
+    assert [one for one in said if one not in page] == []
 
 
 # Refusals -----------------------------------------------------------------------------------------
