@@ -10,6 +10,7 @@ from uuid import UUID
 from tooling import catalog
 from tooling.specs import JSON, Strategy
 from transactions.core.confirmation import ReplyReading, read_reply, reply_request, reply_schema
+from transactions.core.folding import tokens
 from transactions.core.parameters import (
     Extraction,
     Unreadable,
@@ -246,6 +247,7 @@ class Reader:
         self.evidence[REPLY] = {
             "kind": read.kind,
             "keep_item_keys": read.keep_item_keys,
+            "values": dict(read.values),
             "question": read.question,
         }
         return read
@@ -310,7 +312,10 @@ class Reader:
     def _grounded(
         self, rules: Rules, values: Mapping[str, JSON], known: Mapping[str, JSON], names: tuple[str, ...]
     ) -> Mapping[str, JSON]:
-        """Changes of ``known``: an addition repeats what is known (§6.5); a value that stays as it was is none."""
+        """Changes of ``known``: an addition repeats what is known (§6.5); a value that stays as it was is none.
+
+        Unless the message names an item of it that is left out as ineligible: that is looked at anew.
+        """
         read = read_values(
             values,
             rules.tool,
@@ -320,7 +325,14 @@ class Reader:
             locale=self.situation.conversation.locale,
             known=known,
         )
-        return {name: value for name, value in read.items() if value != known[name]}
+        changed = {name: value for name, value in read.items() if value != known[name]}
+        return changed or (read if self._names_what_is_left_out() else {})
+
+    def _names_what_is_left_out(self) -> bool:
+        confirmation = self.situation.confirmation
+        left_out = [item["label"] for item in confirmation.items if not item["eligible"]] if confirmation else []
+        said = set(tokens(self.situation.turn.text))
+        return any(said.issuperset(named) for label in left_out if (named := tokens(label)))
 
     def grounded_changes(self, values: Mapping[str, JSON]) -> Mapping[str, JSON]:
         """Changed parameters that a reply to the confirmation named."""

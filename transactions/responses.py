@@ -207,6 +207,9 @@ def _change_items(conversation: Conversation, situation: Situation, keep: tuple[
     confirmation = situation.confirmation
     if confirmation is None:
         return
+    if keep and not confirmation.items:
+        amending.name_anew(conversation, confirmation)
+        return
     known = known_keys(keep, confirmation.items)
     names_nothing_known = bool(keep) and not known
     if names_nothing_known or set(known) == set(effective_set(confirmation.items)):

@@ -44,6 +44,12 @@ def keep_only(
     _validate_or_propose(conversation, transaction, rules, can_filter=array is not None, rule=rule, turn=turn)
 
 
+def name_anew(conversation: Conversation, confirmation: Confirmation) -> None:
+    """Some of a set that nobody took apart is meant: its value is asked for again (runtime.md §6.5)."""
+    _replace(confirmation)
+    ask_for_the_value_again(conversation, confirmation.transaction, rules_of(confirmation.transaction))
+
+
 def change_values(
     conversation: Conversation,
     confirmation: Confirmation,
