@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.runtime import shop
+from tests.runtime.durability import at_once
 from tests.runtime.fakes import answered
 from tests.runtime.retries import (
     IDS,
@@ -18,6 +19,7 @@ from tests.runtime.retries import (
     all_but,
     confirmed_and_done,
     finished,
+    presses,
     refusal_of,
     retried,
     sent,
@@ -26,6 +28,7 @@ from tests.runtime.staging import all_done, opens, validator_of
 from tests.runtime.world import World, rows
 from tooling.gateway import Call, NoAnswer, Outcome
 from tooling.specs import Definitions
+from transactions import outbox
 from transactions.core.retrying import Refusal, Why
 from transactions.models import Transaction
 from transactions.services import retrying
@@ -460,6 +463,19 @@ def test_dur_085_pressed_twice_there_is_one_child() -> None:
 
     assert isinstance(first, Transaction)
     assert second == RetryRefused(Refusal.NOT_NEWEST, first.pk)
+    assert parent.children.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_dur_085_pressed_by_two_at_the_same_moment_there_is_one_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    for work in outbox.RUNNERS:
+        monkeypatch.setitem(outbox.RUNNERS, work, "tests.chat_channel:leave_for_later")
+    world = a_world()
+    parent = finished(world)
+
+    found = at_once(lambda: retrying.retry(parent.pk, by="ana"), lambda: presses(world, parent))
+
+    assert len([each for each in found if isinstance(each, RetryRefused)]) == 1
     assert parent.children.count() == 1
 
 
