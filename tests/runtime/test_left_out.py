@@ -63,6 +63,20 @@ def test_a_text_that_cannot_be_filtered_for_sure_is_asked_for_again(second: Outc
     assert world.gateway.calls_of(TOOL) == []
 
 
+@pytest.mark.parametrize("second", [two(), answered({"eligible": True})], ids=["items", "no items"])
+def test_a_text_that_means_everything_is_asked_for_again_when_something_was_taken_out(second: Outcome) -> None:
+    world = World(shop.with_validator(shop.shop(), TOOL, "validar"))
+    world.gateway.answers("validar", resolved(items=[{"name": name} for name in LABELS]), second)
+    opens(world, TOOL, {"subject": "tudo"})
+    world.validate()
+
+    world.answers("confirm", item_keys=[item["key"] for item in world.confirmation.items[:2]])
+    world.validate()
+
+    assert world.transaction.status == "COLLECTING_PARAMETERS"
+    assert world.gateway.calls_of(TOOL) == []
+
+
 def test_a_validator_that_fails_open_does_not_bring_the_item_back() -> None:
     world = without_one(NoAnswer("timeout"), fail_open=True)
 

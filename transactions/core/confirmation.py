@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -166,6 +166,15 @@ def without_left_out(value: JSON, left_out: Sequence[str], kept: Sequence[str]) 
         return None
     stays = [part.strip() for part in parts if fold(part).strip() not in out]
     return (", ".join(stays) if isinstance(value, str) else stays) or None
+
+
+def names_each(values: Iterable[JSON], items: Iterable[Mapping[str, JSON]]) -> bool:
+    """Whether every item, by one of its texts, stands in ``values`` as whole words: so a tool knows which are meant."""
+    said = [f" {' '.join(tokens(text))} " for value in values for text in _texts_in(value)]
+    return all(
+        any(f" {' '.join(tokens(name))} " in text for name in _texts_in(dict(item)) if tokens(name) for text in said)
+        for item in items
+    )
 
 
 def _names_any(text: str, left_out: Sequence[str], kept: Sequence[str]) -> bool:

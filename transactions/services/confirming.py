@@ -12,7 +12,7 @@ from django.db.transaction import on_commit
 
 from transactions import failpoints
 from transactions.core import reply
-from transactions.core.confirmation import without_left_out
+from transactions.core.confirmation import names_each, without_left_out
 from transactions.core.errors import ConfirmationClosed
 from transactions.core.outcomes import confirmed_item, label_of, same_identity
 from transactions.core.prevalidation import JudgedItem, confirmed_items_of
@@ -289,8 +289,9 @@ def without_excluded(
 ) -> Mapping[str, Any] | None:
     """``resolved`` and what must change with it, so that nothing the user took out is sent (runtime.md §6.5).
 
-    None where the validator's answer still holds such an item, or a required value names one and the validator did
-    not say which items are left.
+    None where the validator's answer still holds such an item, where a required value names one and the validator did
+    not say which items are left, and where nothing that is sent tells the tool which items are left: the validator
+    resolved no value anew, and the values name not all of them ("everything").
     """
     excluded = list(transaction.items.filter(status=ItemStatus.EXCLUDED))
     if any(same_identity(old.fields, new.fields) for old in excluded for new in judged or ()):
@@ -303,4 +304,17 @@ def without_excluded(
         if value != known.get(name):
             filtered[name] = value
     is_certain = filtered == resolved or judged
-    return filtered if is_certain and None not in filtered.values() else None
+    if not is_certain or None in filtered.values():
+        return None
+    return filtered if not excluded or _tells_the_set(transaction, rules, judged, filtered) else None
+
+
+def _tells_the_set(
+    transaction: Transaction, rules: Rules, judged: Sequence[JudgedItem] | None, resolved: Mapping[str, Any]
+) -> bool:
+    if any(transaction.known.get(name) != value for name, value in resolved.items()):
+        return True
+    if judged and rules.tool.argument("items") is not None:
+        return True
+    left = [item.fields for item in judged] if judged else [item.fields for item in items_at_stake(transaction)]
+    return names_each((transaction.known.get(name) for name in rules.policy.requires), left)
