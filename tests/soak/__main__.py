@@ -27,7 +27,7 @@ def main() -> int:
     transactions = options.transactions or (None if options.minutes else 500)
     seed = random.SystemRandom().randrange(10**6) if options.seed is None else options.seed
     wish = Wish(seed, transactions, options.minutes, options.at_once, tuple(options.pause), tuple(options.only))
-    print(f"seed {seed}: {wish}", flush=True)
+    print(f"seed {seed}: {wish}; a kill every {options.pause[0]:g} to {options.pause[1]:g} s", flush=True)
     # A soak that is told to end leaves no server behind.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(143))
     folder = Path(tempfile.mkdtemp(prefix=f"soak-{seed}-"))

@@ -60,7 +60,12 @@ QUERIES = {
 }
 
 
-def evidence(rows: Rows, ledger: Mapping[str, Any] | None = None, views: Sequence[View] = ()) -> Evidence:
+def evidence(
+    rows: Rows,
+    ledger: Mapping[str, Any] | None = None,
+    views: Sequence[View] = (),
+    broken_chains: Sequence[str] = (),
+) -> Evidence:
     """``ledger`` as the MCP server's /admin/ledger gives it."""
     ledger = ledger or {"effects": [], "calls": []}
     return Evidence(
@@ -72,6 +77,7 @@ def evidence(rows: Rows, ledger: Mapping[str, Any] | None = None, views: Sequenc
         transactions=[_transaction(row, rows) for row in rows.transactions],
         conversations=_conversations(rows),
         views=views,
+        broken_chains=broken_chains,
     )
 
 

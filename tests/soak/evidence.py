@@ -95,3 +95,5 @@ class Evidence:
     transactions: Sequence[Transaction] = ()
     conversations: Sequence[Conversation] = ()
     views: Sequence[View] = ()
+    broken_chains: Sequence[str] = ()
+    """What ``verify_evidence`` found wrong, a line each."""

@@ -23,6 +23,7 @@ from tests.soak.progress import Kill
 TIMES = {"SWEEP_SECONDS": "2", "LEASE_SECONDS": "10", "RECONCILE_SECONDS": "60"}
 """The defaults, except for reconciling: what nobody can settle is the operators' before the judge comes."""
 TWO = 2
+VERIFY_SECONDS = 120
 
 
 Running = Child | Fork
@@ -118,6 +119,12 @@ class House:
             return all(one.child is not None and one.is_ready(one.child) for one in self.components)
 
         wait_until(all_work, timeout=timeout, what="every component to work")
+
+    def broken_chains(self) -> list[str]:
+        """What ``manage.py verify_evidence`` names, a line each; nothing where every row is as it was written."""
+        check = self.processes.manage("verify_evidence", env=self.stack.env)
+        status = check.process.wait(VERIFY_SECONDS)
+        return check.text().splitlines() if status else []
 
     def keep_running(self) -> None:
         """Start again what ended by itself, as whoever runs the product would."""

@@ -30,6 +30,7 @@ class Crime(StrEnum):
     STREAM = "events out of order"
     """The numbers of a conversation have a gap, or a client saw something else than what is stored."""
     UNKEPT = "acknowledged and not stored"
+    TAMPERED = "evidence not as written"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ def judge(evidence: Evidence, *, actions: Set[str]) -> list[Violation]:
     for view in evidence.views:
         found += _view(view, conversations.get(view.conversation))
     found += [violation for conversation in evidence.conversations for violation in _numbers(conversation)]
+    found += [Violation(Crime.TAMPERED, "chain of evidence", line) for line in evidence.broken_chains]
     return [*found, *stuck(evidence)]
 
 
@@ -131,8 +133,10 @@ def _lost(transaction: Transaction) -> Iterator[Violation]:
     confirmed = (one.eligible for one in transaction.confirmations if one.status == "confirmed")
     for item in sorted(frozenset().union(*confirmed) - transaction.items.keys()):
         yield Violation(Crime.LOST, transaction.id, f"{item} was confirmed and is not in the ledger of items")
-    if transaction.status in FINAL and not any(told.kind == "transaction.finished" for told in transaction.told):
-        yield Violation(Crime.LOST, transaction.id, f"is {transaction.status} and the user was never told")
+    if transaction.status in FINAL | {"VERIFYING"} and transaction.status not in {
+        one.status for one in transaction.told
+    }:
+        yield Violation(Crime.LOST, transaction.id, f"is {transaction.status} and the user was never told so")
 
 
 def _numbers(conversation: Conversation) -> Iterator[Violation]:

@@ -37,6 +37,10 @@ class Wish:
     pauses: tuple[float, float]
     kinds: tuple[plan.Kind, ...] = tuple(plan.Kind)
 
+    def __str__(self) -> str:
+        amount = f"{self.minutes:g} minutes" if self.minutes else f"{self.transactions} customers"
+        return f"{amount}, {self.at_once} at a time, under the end of {', '.join(self.kinds)}"
+
 
 async def soak(house: House, wish: Wish) -> Findings:
     """Play, heal, judge."""
@@ -111,7 +115,7 @@ def _findings(
     ]
     ledgers = [house.stack.ledger(shop.server) for shop in plan.SHOPS]
     ledger = {name: [line for one in ledgers for line in one[name]] for name in ("effects", "calls")}
-    evidence = collect.evidence(rows, ledger, views)
+    evidence = collect.evidence(rows, ledger, views, house.broken_chains())
     return Findings(
         seed=wish.seed,
         customers=len(customers),

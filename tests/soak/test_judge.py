@@ -110,6 +110,8 @@ GUILTY = {
     "unknown of a final transaction": (but(items={"a": "SUCCEEDED", "b": "UNKNOWN"}), Crime.LOST),
     "a confirmed item is gone": (but(items={"a": "SUCCEEDED"}), Crime.LOST),
     "finished and never told": (but(told=[]), Crime.LOST),
+    "unknown and never told": (but(VERIFYING, told=[]), Crime.LOST),
+    "told something else": (but(told=[told(status="SUCCESS")]), Crime.LOST),
     "an effect without any yes": (but(confirmations=[]), Crime.UNCONFIRMED),
     "an effect after a no": (but(REJECTED), Crime.UNCONFIRMED),
     "an effect before the answer": (but(WAITING), Crime.UNCONFIRMED),
@@ -137,6 +139,7 @@ GUILTY = {
     "a client saw what is not stored": (view_but(seen=[*EVENTS, (4, "assistant.message")]), Crime.STREAM),
     "a client saw something else": (view_but(seen=[(1, "user.message"), (2, "turn.queued")]), Crime.STREAM),
     "acknowledged and not stored": (view_but(acknowledged=frozenset({"m9"})), Crime.UNKEPT),
+    "a broken chain of evidence": (dataclasses.replace(CLEAN, broken_chains=["C event 2"]), Crime.TAMPERED),
     "a conversation that is not stored": (view_but(conversation="D"), Crime.UNKEPT),
 }
 
