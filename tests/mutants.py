@@ -27,7 +27,9 @@ CALLS, TURNS, GUARDS = (f"tests/acceptance/test_{name}.py" for name in ("crash_c
 CALLING = f"{CALLS}::test_struck_while_calling_nothing_is_done_twice_or_claimed_unknown"
 FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
 ERROR = re.compile(r"^ERROR (\S+)", re.MULTILINE)
-SEEN = re.compile(r"^(?:E +(?! |AssertionError$)(?:AssertionError: )?|(?=waited ))(.+)$", re.MULTILINE)
+SEEN = re.compile(
+    r"^(?:E +(?! |AssertionError$)(?:AssertionError: )?|(?=waited )|_{3,} .+ _{3,}\n(?!\S*:\d))(.+)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)

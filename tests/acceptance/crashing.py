@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.acceptance.client import Chat, Event, get
 from tests.acceptance.forks import Fork, Forks
 from tests.acceptance.parts import orders_of
@@ -205,7 +207,8 @@ def judge(scene: Scene, chat: Chat) -> Judged:
         record=record,
         chat=chat,
     )
-    assert judged.faults() == []
+    if faults := judged.faults():
+        pytest.fail("; ".join(faults), pytrace=False)
     return judged
 
 

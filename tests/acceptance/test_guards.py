@@ -60,9 +60,9 @@ def test_what_is_not_what_was_confirmed_is_not_sent(scene):
         )
         assert changed.rowcount == 1
     scene.forks.run("run_due")
-    finished = scene.told(chat, "transaction.finished")
 
     assert judge(scene, chat).calls == 0
+    finished = scene.told(chat, "transaction.finished")
     assert scene.stack.effects(SERVER, transaction_id=transaction_id) == []
     assert (finished["data"]["status"], finished["data"]["reason_code"]) == ("FAILED", "digest_mismatch")
 
@@ -75,9 +75,9 @@ def test_a_tool_that_was_disabled_after_the_yes_is_not_called(scene):
     publish(scene, enabled=False)
     scene.forks.run("run_due")
     publish(scene, enabled=True)
-    finished = scene.told(chat, "transaction.finished")
 
     assert judge(scene, chat).calls == 0
+    finished = scene.told(chat, "transaction.finished")
     assert (finished["data"]["status"], finished["data"]["reason_code"]) == ("FAILED", "tool_disabled")
 
 
