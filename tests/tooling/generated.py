@@ -186,23 +186,30 @@ def mappings(draw: st.DrawFn, tool: ToolSpec) -> MappingSpec:
     return MappingSpec(tool.name, draw(st.dictionaries(said, names, min_size=1, max_size=2)), defaults, tuple(extracts))
 
 
+QUIET = (OperationType.READ_ONLY, OperationType.INTERNAL)
+
+
+def _workflow(draw: st.DrawFn, runner: str, own: dict[str, PolicySpec]) -> WorkflowSpec:
+    """A workflow of ``runner``, with a second node where some other tool changes nothing."""
+    quiet = [key for key, one in own.items() if key != runner and one.operation_type in QUIET]
+    nodes, edges = [WorkflowNode("first: 1", runner)], []
+    if quiet:
+        nodes.append(WorkflowNode("2", draw(st.sampled_from(quiet)), retry={"max_attempts": 2}))
+        when = draw(st.sampled_from([{}, {"path": "$.nodes.first: 1.ok", "equals": None}]))
+        edges.append(WorkflowEdge("first: 1", "2", when, draw(st.integers(-5, 5))))
+    return WorkflowSpec("w.1", 7, "first: 1", tuple(nodes), tuple(edges))
+
+
 @st.composite
 def definitions(draw: st.DrawFn) -> Definitions:
     """A set that ``check`` finds no error in."""
     all_tools = draw(tools)
     runner = draw(st.sampled_from([None, *all_tools]))
-    workflows = {}
-    if runner is not None:
-        nodes = (WorkflowNode("first: 1", runner), WorkflowNode("2", runner, retry={"max_attempts": 2}))
-        when = draw(st.sampled_from([{}, {"path": "$.nodes.first: 1.ok", "equals": None}]))
-        edges = (WorkflowEdge("first: 1", "2", when, draw(st.integers(-5, 5))),)
-        workflows = {("w.1", 7): WorkflowSpec("w.1", 7, "first: 1", nodes, edges)}
+    own = {key: draw(policies(tool, list(all_tools), workflow=key == runner)) for key, tool in all_tools.items()}
     return Definitions(
         servers=draw(servers),
         tools=all_tools,
-        policies={
-            key: draw(policies(tool, list(all_tools), workflow=key == runner)) for key, tool in all_tools.items()
-        },
+        policies=own,
         mappings={
             key: draw(mappings(tool)) for key, tool in all_tools.items() if tool.arguments and draw(st.booleans())
         },
@@ -223,5 +230,5 @@ def definitions(draw: st.DrawFn) -> Definitions:
         ),
         router=draw(routers),
         profiles=draw(profiles),
-        workflows=workflows,
+        workflows={("w.1", 7): _workflow(draw, runner, own)} if runner is not None else {},
     )
