@@ -28,7 +28,7 @@ CALLING = f"{CALLS}::test_struck_while_calling_nothing_is_done_twice_or_claimed_
 FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
 ERROR = re.compile(r"^ERROR (\S+)", re.MULTILINE)
 SEEN = re.compile(
-    r"^(?:E +(?! |AssertionError$)(?:AssertionError: )?|(?=waited )|_{3,} .+ _{3,}\n(?!\S*:\d))(.+)$", re.MULTILINE
+    r"^(?:E +(?! |AssertionError$)(?:AssertionError: )?|(?=waited )|_+ .+ _+\n(?!\S*:\d))(.+)$", re.MULTILINE
 )
 
 

@@ -143,6 +143,7 @@ class Judged:
     """What the server's ledger and the customer's chat say about one customer's request."""
 
     calls: int
+    asked: frozenset[str]
     transactions: int
     done: Counter[str]
     record: Mapping[str, Any]
@@ -153,10 +154,10 @@ class Judged:
         found = []
         if self.calls > 1:
             found.append(f"the tool was called {self.calls} times")
+        found += [f"the tool was asked for {order}, and nobody confirmed that" for order in self.asked - {*ORDERS}]
         if self.transactions > 1:
             found.append(f"one request became {self.transactions} transactions")
         found += [f"{order} was cancelled {times} times" for order, times in self.done.items() if times > 1]
-        found += [f"{order} was cancelled and nobody confirmed that" for order in self.done if order not in ORDERS]
         yes = [event for event in self.chat.of("confirmation.answered") if event["data"]["decision"] == "confirm"]
         if self.done and len(yes) != 1:
             found.append(f"effects with {len(yes)} confirmations")
@@ -196,12 +197,15 @@ def judge(scene: Scene, chat: Chat) -> Judged:
     """Compare what was recorded and told with what the server knows; fails on any broken promise."""
     patiently(chat, lambda: any(chat.of(kind) for kind in TOLD), what="an outcome")
     told = [event for kind in TOLD for event in chat.of(kind)]
-    (transaction_id,) = {event["transaction_id"] for event in told}
+    transaction_id = told[0]["transaction_id"]
     record = scene.stack.transaction(transaction_id)
     ledger = scene.stack.ledger(SERVER)
-    ours = [call for call in ledger["calls"] if call["meta"].get(TRANSACTION) == transaction_id]
+    calls = [
+        call for call in ledger["calls"] if call["tool"] == ACTION and call["meta"].get(TRANSACTION) == transaction_id
+    ]
     judged = Judged(
-        calls=sum(call["tool"] == ACTION for call in ours),
+        calls=len(calls),
+        asked=frozenset(order for call in calls for order in call["arguments"]["order_ids"]),
         transactions=len(scene.transactions_of(record["conversation_id"])),
         done=Counter(effect["item"] for effect in ledger["effects"] if effect["transaction_id"] == transaction_id),
         record=record,
