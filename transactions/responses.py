@@ -15,6 +15,7 @@ from transactions.core.confirmation import effective_set, known_keys
 from transactions.core.errors import StaleTransaction
 from transactions.core.parameters import missing
 from transactions.core.precedence import Decision, Failed
+from transactions.core.retrying import is_retry_phrase, nothing_to_retry
 from transactions.core.routing import AskWhich, Chosen
 from transactions.core.statuses import ReasonCode, Rule, Status
 from transactions.models import Conversation, Transaction
@@ -24,7 +25,7 @@ from transactions.services.advancing import Opening
 from transactions.services.calls import Rules, rules_for
 from transactions.services.retrying import RetryRefused
 from transactions.services.rows import check_unmoved
-from transactions.services.telling import say
+from transactions.services.telling import say, still_unknown
 from transactions.services.turning import Handling
 
 
@@ -324,7 +325,12 @@ def _answer_text(situation: Situation, question: str | None, *, is_bare: bool = 
         return reply.not_available(locale)
     if is_bare:
         return reply.nothing_to_confirm(locale)
+    known = still_unknown(situation.conversation)
+    if is_retry_phrase(situation.turn.text, locale):
+        return known or nothing_to_retry(locale)
     offers = situation.router.offers(locale)
     if not question and is_clear:
         return reply.greeting(offers, locale)
-    return reply.cannot_answer(question, offers, locale) if question else reply.fallback(offers, locale)
+    text = reply.cannot_answer(question, offers, locale) if question else reply.fallback(offers, locale)
+    # Whoever asks while an outcome is unknown most likely asks about that.
+    return f"{known}\n\n{text}" if known else text

@@ -148,3 +148,16 @@ def test_a_signed_in_operator_needs_the_token_against_forgery():
 
     assert is_problem(retry(client, parent), 403)
     assert Transaction.objects.filter(parent=parent).count() == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [('{"a":' * 5000 + "1" + "}" * 5000, 400), ("[" * 100_000, 400), ('{"a": "' + "x" * (3 * 1024 * 1024) + '"}', 413)],
+    ids=["objects in objects", "lists in lists", "3 MiB"],
+)
+def test_a_body_without_end_is_the_clients_error(program, body, status):
+    parent = finished(a_world())
+
+    response = retry(program, parent, body)
+
+    assert is_problem(response, status)

@@ -248,8 +248,7 @@ SHAPE = {
     "arguments": "name source turn_id value",
     "confirmations": "answered_at answered_by digest id status text",
     "items": "evidence key label protocol reason status unconfirmed verdict_source",
-    "attempts": "answered_at idempotency_key normalised number raw_answer request secondary_error sent_at "
-    "status steps",
+    "attempts": "answered_at idempotency_key normalised number raw_answer request secondary_error sent_at status steps",
     "events": "at data kind model_calls rule",
 }
 

@@ -153,6 +153,7 @@ def test_operators_are_asked_after_the_fifth_try_and_nobody_else_any_more() -> N
     assert world.transaction.review_state == "needed"
     assert world.transaction.verify_due_at is None
     assert Event.objects.filter(kind="review.needed").count() == 1
+    assert "Uma pessoa vai verificar" in world.events[-1].data["text"]
 
 
 def test_operators_are_asked_when_the_time_for_asking_is_over_whatever_was_tried() -> None:

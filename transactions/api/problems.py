@@ -6,14 +6,24 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django.views import defaults
 from rest_framework.exceptions import APIException, NotFound, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 MEDIA_TYPE = "application/problem+json"
+
+
+class TooLarge(APIException):
+    """A body that is larger than DATA_UPLOAD_MAX_MEMORY_SIZE."""
+
+    status_code = 413
+    default_detail = _lazy("The request is too large.")
+    default_code = "too_large"
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
@@ -24,6 +34,8 @@ def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
 
 def problem_response(exc: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's EXCEPTION_HANDLER. None for what is no expected error: Django's 500 page answers that."""
+    if isinstance(exc, RequestDataTooBig):
+        exc = TooLarge()
     response = exception_handler(exc, context)
     if response is None:
         return None

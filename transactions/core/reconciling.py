@@ -10,6 +10,7 @@ from tooling.specs import JSON, Idempotency, PolicySpec
 from transactions.core.ledger import ConfirmedItem, ItemOutcome
 from transactions.core.outcomes import WHOLE_CALL, account
 from transactions.core.statuses import ItemStatus, VerdictSource
+from transactions.core.texts import say
 
 TRIES = 5
 """How often is asked before operators take over (runtime.md §9.4)."""
@@ -36,6 +37,11 @@ def means_of(policy: PolicySpec) -> Means | None:
 def seconds_until(tries: int, window: float) -> float:
     """When, in seconds after the outcome became unknown, the step after ``tries`` tries is due."""
     return _SHARES[min(tries, TRIES)] * window
+
+
+def handed_over(locale: str) -> str:
+    """What the user reads when asking is over and a person looks."""
+    return say("handed_over", locale)
 
 
 def settled_by(unknown: Sequence[ConfirmedItem], rows: Sequence[JSON] | None) -> tuple[ItemOutcome, ...]:

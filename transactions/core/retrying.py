@@ -14,6 +14,7 @@ from transactions.core.matching import identifying_fields, same_identity
 from transactions.core.parameters import only_array_argument
 from transactions.core.phrases import RETRIES
 from transactions.core.statuses import ItemStatus, Status
+from transactions.core.texts import say
 
 RETRYABLE = frozenset({ItemStatus.FAILED, ItemStatus.NOT_EXECUTED})
 """INELIGIBLE is not: the validator refused it, and nothing was tried. EXCLUDED is not: the user left it out."""
@@ -86,6 +87,11 @@ def is_retry_phrase(text: str, locale: str) -> bool:
     """Whether the whole ``text`` is a phrase of the closed list that asks for what failed to be tried again."""
     said = words(text)
     return bool(said) and any(said == words(phrase) for phrase in of_language(RETRIES, locale))
+
+
+def nothing_to_retry(locale: str) -> str:
+    """What the user reads who asks for it where nothing failed, or nothing of it may be tried again."""
+    return say("nothing_to_retry", locale)
 
 
 # Which item is which ------------------------------------------

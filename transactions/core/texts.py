@@ -86,6 +86,16 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         PORTUGUESE: "Deixei a solicitação anterior de lado; nada foi feito.",
         ENGLISH: "I set the earlier request aside; nothing was done.",
     },
+    "nothing_to_retry": {
+        PORTUGUESE: "Não há nada que tenha falhado e que eu possa tentar de novo.",
+        ENGLISH: "There is nothing that failed and that I could try again.",
+    },
+    "handed_over": {
+        PORTUGUESE: "Ainda não foi possível confirmar o resultado do seu pedido. Uma pessoa vai verificar, "
+        "e o resultado será informado aqui.",
+        ENGLISH: "The result of your request could not be confirmed yet. A person will look into it, "
+        "and the result will be told here.",
+    },
     "parked": {
         PORTUGUESE: "Deixei de lado por enquanto: {request}. Pergunto de novo quando terminarmos.",
         ENGLISH: "I have set this aside for now: {request}. I will ask again when we are done.",

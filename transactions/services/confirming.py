@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -50,6 +51,8 @@ def propose(
         lay_out_items(transaction, rules, only.judged)
     _name_what_was_left(transaction)
     refusal = ReasonCode.NO_ACTIONABLE_ITEM if only is None else _refusal(conversation, transaction, rules)
+    if refusal is ReasonCode.ITEM_UNSETTLED and only is not None:
+        lay_out_items(transaction, rules, unjudged(only.judged))
     if refusal is not None:
         _refuse(conversation, transaction, refusal, turn=turn, rule=rule)
     elif rules.policy.require_confirmation or must_confirm or transaction.parent_id is not None:
@@ -62,10 +65,10 @@ def propose(
 
 def _refusal(conversation: Conversation, transaction: Transaction, rules: Rules) -> ReasonCode | None:
     limit = rules.policy.max_items
-    eligible = [item for item in items_at_stake(transaction) if item.eligible]
-    if limit is not None and len(eligible) > limit:
+    items = items_at_stake(transaction)
+    if limit is not None and sum(item.eligible for item in items) > limit:
         return ReasonCode.TOO_MANY_ITEMS
-    wanted = [item.fields for item in eligible] or [asked_for(transaction, rules)]
+    wanted = [item.fields for item in items] or [asked_for(transaction, rules)]
     return ReasonCode.ITEM_UNSETTLED if holds_unsettled_item(conversation, transaction, wanted) else None
 
 
@@ -76,6 +79,14 @@ def _refuse(
         # From here no move leads to REFUSED; validating is the state that the refusal belongs to.
         move(conversation, transaction, Status.PRE_VALIDATING, rule=rule, turn=turn)
     ending.end(conversation, transaction, Status.REFUSED, reason_code=refusal, turn=turn, rule=rule)
+
+
+def unjudged(judged: Sequence[JudgedItem] | None) -> Sequence[JudgedItem] | None:
+    """The items without what the validator says of them.
+
+    Of an item whose earlier outcome is unknown it may be telling that very outcome, which is still being verified.
+    """
+    return None if judged is None else [replace(item, eligible=True, reason=None) for item in judged]
 
 
 def lay_out_items(transaction: Transaction, rules: Rules, judged: Sequence[JudgedItem] | None) -> None:

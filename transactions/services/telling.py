@@ -68,6 +68,15 @@ def outcome_data(conversation: Conversation, transaction: Transaction) -> dict[s
     }
 
 
+def still_unknown(conversation: Conversation) -> str:
+    """What is known of the conversation's newest request, if that is still being verified; else empty."""
+    newest = conversation.transactions.order_by("-created_at").first()
+    if newest is None or newest.status != Status.VERIFYING:
+        return ""
+    text: str = outcome_data(conversation, newest)["text"]
+    return text
+
+
 def _text(conversation: Conversation, transaction: Transaction, items: list[Item], unconfirmed: list[str]) -> str:
     rules = rules_of(transaction)
     if transaction.operation_type in _QUERIES and transaction.status in (Status.SUCCESS, Status.PARTIAL_SUCCESS):

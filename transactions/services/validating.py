@@ -179,19 +179,13 @@ def _ask_anew(conversation: Conversation, transaction: Transaction, rules: Rules
 def _refuse(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Refused) -> None:
     if amending.restore(conversation, transaction, rules, judgement):
         return
-    reason_code = judgement.reason_code
+    reason_code, reason = judgement.reason_code, judgement.reason or ""
     if judgement.items:
-        confirming.lay_out_items(transaction, rules, lineage.allowed(transaction, judgement.items))
-        # What the validator says of an item whose earlier outcome is unknown may be that very outcome.
+        items = lineage.allowed(transaction, judgement.items)
         if confirming.holds_unsettled_item(conversation, transaction, [item.fields for item in judgement.items]):
-            reason_code = ReasonCode.ITEM_UNSETTLED
-    end(
-        conversation,
-        transaction,
-        Status.REFUSED,
-        reason_code=reason_code,
-        reason=judgement.reason or "",
-    )
+            reason_code, reason, items = ReasonCode.ITEM_UNSETTLED, "", confirming.unjudged(items)
+        confirming.lay_out_items(transaction, rules, items)
+    end(conversation, transaction, Status.REFUSED, reason_code=reason_code, reason=reason)
 
 
 def _redirect(conversation: Conversation, transaction: Transaction, rules: Rules, judgement: Redirect) -> None:

@@ -19,7 +19,7 @@ from tooling.specs import ToolSpec
 from transactions import outbox
 from transactions.core.ledger import ConfirmedItem, ItemOutcome, Ledger
 from transactions.core.outcomes import envelope_of, rows_of
-from transactions.core.reconciling import TRIES, Means, means_of, seconds_until, settled_by
+from transactions.core.reconciling import TRIES, Means, handed_over, means_of, seconds_until, settled_by
 from transactions.core.statuses import AttemptStatus, ItemStatus, Status
 from transactions.models import Conversation, Item, Transaction
 from transactions.services.accounting import write_items
@@ -28,6 +28,7 @@ from transactions.services.calls import Rules, auxiliary_arguments, request_key,
 from transactions.services.finishing import finish
 from transactions.services.reviewing import GIVEN_UP, ask_for_review, raise_incident
 from transactions.services.rows import database_now, hold, record
+from transactions.services.telling import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +221,4 @@ def _give_up(conversation: Conversation, transaction: Transaction) -> None:
     """Nobody asks any more: operators look at it, with an alarm (runtime.md §9.4)."""
     Transaction.objects.filter(pk=transaction.pk).update(verify_due_at=None, lease=None, leased_until=None)
     ask_for_review(conversation, transaction, GIVEN_UP)
+    say(conversation, handed_over(conversation.locale), transaction=transaction)
