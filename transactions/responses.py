@@ -15,6 +15,7 @@ from transactions.core.confirmation import effective_set, known_keys
 from transactions.core.errors import StaleTransaction
 from transactions.core.parameters import missing
 from transactions.core.precedence import Decision, Failed
+from transactions.core.reminders import came_before, came_meanwhile
 from transactions.core.retrying import is_retry_phrase, nothing_to_retry
 from transactions.core.routing import AskWhich, Chosen
 from transactions.core.statuses import ReasonCode, Rule, Status
@@ -151,6 +152,9 @@ def _carry_out(
         case precedence.Answer(question=question, is_bare_answer=is_bare, is_clear=is_clear, rule=rule):
             text = _answer_text(situation, question, is_bare=is_bare, is_clear=is_clear)
             say(conversation, text, rule=rule, turn=turn)
+            if situation.state.offered_seq is not None or is_bare:
+                # What was said meanwhile does not take the offer back.
+                parking.offer(conversation)
         case precedence.SayAgain(rule=rule):
             say(conversation, reply.say_again(locale), rule=rule, turn=turn)
         case precedence.AskMeaning(rule=rule):
@@ -291,7 +295,9 @@ def _stay(conversation: Conversation, situation: Situation, rule: Rule, question
     """Answer what was asked, then ask the pending question again (runtime.md §6.8)."""
     if question:
         say(conversation, _answer_text(situation, question), rule=rule, turn=situation.turn)
-    elif situation.confirmation is not None and rule is not Rule.STALE_CONFIRMATION:
+    elif rule is Rule.STALE_CONFIRMATION:
+        say(conversation, came_before(situation.turn.text, conversation.locale), rule=rule, turn=situation.turn)
+    elif situation.confirmation is not None:
         say(conversation, reply.ask_yes_or_no(conversation.locale), rule=rule, turn=situation.turn)
     _ask_pending(conversation, situation, rule)
 
@@ -325,6 +331,8 @@ def _answer_text(situation: Situation, question: str | None, *, is_bare: bool = 
         return reply.not_available(locale)
     if is_bare:
         return reply.nothing_to_confirm(locale)
+    if situation.turn.queued and not question and not is_clear:
+        return f"{came_meanwhile(locale)}\n\n{reply.fallback(situation.router.offers(locale), locale)}"
     known = still_unknown(situation.conversation)
     if is_retry_phrase(situation.turn.text, locale):
         return known or nothing_to_retry(locale)

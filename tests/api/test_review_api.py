@@ -11,7 +11,7 @@ from tests.api.test_transactions_api import UNKNOWN, is_problem
 from tests.builders import an_api_key, an_operator
 from tests.runtime.durability import LABELS, confirmed
 from tests.runtime.test_reviewing import undecided
-from tests.runtime.world import World
+from tests.runtime.world import World, rows
 from transactions.models import Transaction
 
 pytestmark = pytest.mark.django_db
@@ -22,6 +22,15 @@ REASON = "seen in the billing system"
 def program(client):
     client.defaults["HTTP_AUTHORIZATION"] = an_api_key("k")["Authorization"]
     return client
+
+
+def with_an_incident() -> World:
+    """Done, and the tool reported something that nobody had asked for."""
+    world = confirmed()
+    named = [{"name": name, "success": True} for name in (*LABELS, "Jogos Dia")]
+    world.gateway.answers("cancelar_vas_avulso", rows(*named))
+    world.work()
+    return world
 
 
 def address(world: World, key: str | None = None) -> str:
@@ -181,8 +190,18 @@ def test_dur_139_an_item_that_succeeded_is_not_settled_again(program):
 # Reviews ------------------------------------------------------------------------------------------
 
 
-def test_a_review_is_taken_and_closed(program):
+def test_a_review_is_not_closed_while_an_item_is_unknown(program):
     world = undecided()
+
+    response = send(program, review_of(world), {"state": "resolved"})
+
+    assert is_problem(response, 409)
+    assert response.json()["code"] == "items_unknown"
+    assert world.transaction.review_state == "needed"
+
+
+def test_a_review_is_taken_and_closed(program):
+    world = with_an_incident()
 
     taken = send(program, review_of(world), {"state": "acknowledged", "note": "asking the shop"})
     closed = send(program, review_of(world), {"state": "resolved"})

@@ -133,12 +133,13 @@ def test_without_a_reason_or_an_outcome_nothing_is_changed(operator, body):
     assert world.transaction.items.filter(status="UNKNOWN").count() == 3
 
 
-def test_the_end_of_a_line_counts_as_one_character(operator):
+def test_a_reason_of_several_lines_is_one_line_to_the_customer(operator):
     world = undecided()
 
-    send(operator, form_of(world), {"status": "FAILED", "reason": "\r\n".join(["x"] * 500)})
+    send(operator, form_of(world), {"status": "FAILED", "reason": "\r\n".join(["x"] * 100)})
 
-    assert world.transaction.items.get(label=LABELS[0]).reason == "\n".join(["x"] * 500)
+    assert world.transaction.items.get(label=LABELS[0]).reason == " ".join(["x"] * 100)
+    assert "x x x" in world.last("transaction.verifying").data["text"]
 
 
 def test_who_comes_second_reads_who_was_first_and_what_they_said(operator):

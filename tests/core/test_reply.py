@@ -315,7 +315,7 @@ def test_a_rendered_question_names_every_item_and_what_is_left_out_and_why():
         "• B",
         "Left out:",
         "• C: not possible (it is blocked)",
-        "• D: left out, as you asked",
+        "• D: left out this time",
         "Do you confirm?",
     ]
 

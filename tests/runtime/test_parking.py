@@ -183,3 +183,38 @@ def test_what_is_still_being_collected_cannot_wait_and_is_abandoned() -> None:
     world.says("quero ver a fatura")
 
     assert first(world).status == "ABANDONED"
+
+
+@pytest.mark.parametrize("said", ["qual o prazo?", "hum"])
+def test_something_said_in_between_does_not_take_the_offer_back(said: str) -> None:
+    world = done_with_the_other()
+    kind = "question" if said.endswith("?") else "none"
+    world.model.script({ROUTING: {"decision": kind, "intent": None, "confidence": 0.95, "values": None, "reason": ""}})
+
+    world.says(said)
+    world.says("sim")
+    world.validate()
+
+    assert first(world).status == "AWAITING_CONFIRMATION"
+
+
+def test_a_yes_out_of_the_blue_brings_the_offer_back() -> None:
+    world = done_with_the_other()
+    nothing = {"decision": "none", "intent": None, "confidence": 0.3, "values": None, "reason": ""}
+    world.model.script({ROUTING: nothing})
+    seen = first(world).events.for_the_user().order_by("-seq")[0].seq - 1
+
+    world.says("sim", seen_seq=seen)
+
+    assert first(world).status == "PARKED"
+    assert world.events[-1].transaction_id == first(world).pk
+
+
+def test_a_yes_with_more_words_that_ask_for_nothing_takes_it_up() -> None:
+    world = done_with_the_other()
+    nothing = {"decision": "none", "intent": None, "confidence": 0.3, "values": None, "reason": ""}
+    world.model.script({ROUTING: nothing})
+
+    world.says("sim, quero voltar")
+
+    assert first(world).status == "PRE_VALIDATING"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.runtime import shop
 from tests.runtime.fakes import answered
-from tests.runtime.staging import ROUTING, opens
+from tests.runtime.staging import ROUTING, opens, validator_of
 from tests.runtime.test_execution import LABELS, confirmed, statuses
+from tests.runtime.world import World
 from tooling.gateway import NoAnswer
 from transactions.core.statuses import ItemStatus
 
@@ -53,3 +55,27 @@ def test_who_asks_for_another_try_where_nothing_failed_is_told_so() -> None:
     world.says("tenta de novo")
 
     assert "nada que tenha falhado" in world.last("assistant.message").data["text"]
+
+
+def test_a_message_that_came_before_the_question_is_named_and_not_lost_in_silence() -> None:
+    world = World(shop.with_validator(shop.shop(), "cancelar_vas_avulso", "validar"))
+    world.gateway.answers("validar", validator_of(LABELS))
+    opens(world, "cancelar_vas_avulso", {"subject": ", ".join(LABELS)})
+    world.says("e também o Jogos Dia")
+
+    world.validate()
+
+    told = world.last("assistant.message").data["text"]
+    assert "“e também o Jogos Dia”" in told
+    assert world.kinds()[-1] == "confirmation.requested"
+
+
+def test_a_message_that_came_too_late_is_told_so() -> None:
+    world = confirmed()
+    world.says("não, pare!")
+    nothing = {"decision": "none", "intent": None, "confidence": 0.3, "values": None, "reason": ""}
+    world.model.script({ROUTING: nothing})
+
+    world.work()
+
+    assert "enquanto eu ainda trabalhava" in world.last("assistant.message").data["text"]

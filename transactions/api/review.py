@@ -17,24 +17,24 @@ from transactions.api.problems import MEDIA_TYPE, problem
 from transactions.api.serializers import ProblemOut, TransactionDetail
 from transactions.api.views import TransactionDetailView, problems
 from transactions.core.statuses import ItemStatus, ReviewState
-from transactions.services.resolving import RESOLUTIONS, NoReason, Resolved, Settled, resolve
-from transactions.services.reviewing import NotThere, Reviewed, ReviewMoved, review
+from transactions.services.resolving import LONGEST_REASON, RESOLUTIONS, NoReason, Resolved, Settled, resolve
+from transactions.services.reviewing import NotThere, Reviewed, ReviewMoved, StillUnknown, review
 
-LONGEST = 1000
-"""Characters of a reason or a note."""
+LONGEST_NOTE = 1000
+"""Characters of a note, which operators read."""
 MOVES = (ReviewState.NEEDED, ReviewState.ACKNOWLEDGED, ReviewState.RESOLVED)
 
 
 class ResolveRequest(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=[status.value for status in RESOLUTIONS])
-    reason = serializers.CharField(max_length=LONGEST, help_text="Kept as evidence; the customer reads it, too.")
+    reason = serializers.CharField(max_length=LONGEST_REASON, help_text="Kept as evidence; the customer reads it, too.")
     protocol = serializers.CharField(max_length=200, required=False, allow_blank=True, default="")
 
 
 class ReviewRequest(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=[state.value for state in MOVES])
     note = serializers.CharField(
-        max_length=LONGEST, required=False, allow_blank=True, default="", help_text="For operators alone."
+        max_length=LONGEST_NOTE, required=False, allow_blank=True, default="", help_text="For operators alone."
     )
 
 
@@ -131,6 +131,9 @@ class ReviewView(OperatorEndpoint):
                 return _conflict(
                     "review_moved", _("The review does not go there from where it stands."), review=standing
                 )
+            case StillUnknown():
+                standing = {"review_state": ReviewState.NEEDED, "by": None, "note": None}
+                return _conflict("items_unknown", _("Settle the unknown items first."), review=standing)
             case NotThere():
                 raise NotFound
 

@@ -22,11 +22,11 @@ from transactions.console.labels import Text
 from transactions.console.presentation import moment
 from transactions.core.statuses import REVIEW_MOVES, ItemStatus, ReviewState, Status, is_final
 from transactions.models import Event, Item, Transaction
-from transactions.services.resolving import RESOLUTIONS, NoReason, Resolved, Settled, resolve
-from transactions.services.reviewing import NotThere, Reviewed, ReviewMoved, review
+from transactions.services.resolving import LONGEST_REASON, RESOLUTIONS, NoReason, Resolved, Settled, resolve
+from transactions.services.reviewing import NotThere, Reviewed, ReviewMoved, StillUnknown, review
 
-LONGEST = 1000
-"""Characters of a reason or a note."""
+LONGEST_NOTE = 1000
+"""Characters of a note, which operators read."""
 
 CHOICES: dict[ItemStatus, Text] = {
     ItemStatus.SUCCEEDED: gettext_lazy("It was done."),
@@ -67,7 +67,8 @@ class Desk:
     moves: list[Choice]
     state: Text
     why: Text
-    longest: int = LONGEST
+    longest_reason: int = LONGEST_REASON
+    longest_note: int = LONGEST_NOTE
 
 
 def desk_of(transaction: Transaction, items: Sequence[Item], events: Sequence[Event]) -> Desk:
@@ -96,13 +97,13 @@ class WordsField(forms.CharField):
 
 class ResolveForm(forms.Form):
     status = forms.ChoiceField(choices=[(status.value, CHOICES[status]) for status in RESOLUTIONS])
-    reason = WordsField(max_length=LONGEST)
+    reason = WordsField(max_length=LONGEST_REASON)
     protocol = forms.CharField(max_length=200, required=False)
 
 
 class ReviewForm(forms.Form):
     state = forms.ChoiceField(choices=[(state.value, text) for state, text in MOVES.items()])
-    note = WordsField(max_length=LONGEST, required=False)
+    note = WordsField(max_length=LONGEST_NOTE, required=False)
 
 
 class Deed(PermissionRequiredMixin, View):
@@ -160,6 +161,8 @@ class MoveReview(Deed):
                 messages.success(request, _("The review is “%(state)s” now.") % {"state": now})
             case ReviewMoved() as moved:
                 messages.error(request, _moved_before(moved))
+            case StillUnknown():
+                messages.error(request, _("Nothing was changed: settle the unknown items first."))
             case NotThere():
                 raise Http404
         return _to_record(pk)

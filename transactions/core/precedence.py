@@ -237,7 +237,7 @@ Decision = (
 def decide(state: State, said: Said, readings: Readings, setting: Setting) -> Decision | Need:
     """The decision for this turn, or the reading that it still needs (runtime.md §6)."""
     if state.status is None:
-        return _answer_to_offer(state, said, setting) or _idle(said, readings, setting)
+        return _answer_to_offer(state, said, setting) or _idle_after_offer(state, said, readings, setting)
     if state.status in BUSY:
         return _busy(state.status, said, setting)
     if state.status is Status.COLLECTING_PARAMETERS:
@@ -338,6 +338,16 @@ def _answer_to_offer(state: State, said: Said, setting: Setting) -> Decision | N
             return LetGo(Rule.SHIFT_CANCELLED)
         case _:
             return None
+
+
+def _idle_after_offer(state: State, said: Said, readings: Readings, setting: Setting) -> Decision | Need:
+    """What is said in other words than yes or no; where it asks for nothing, a yes at its beginning resumes (§6.6)."""
+    decision = _idle(said, readings, setting)
+    asks_nothing = isinstance(decision, Answer) and not decision.question
+    was_offered = state.offered_seq is not None and said.seen_seq >= state.offered_seq
+    if asks_nothing and was_offered and starts_with_explicit_yes(said.text, setting.locale, setting.phrases):
+        return Resume(Rule.SHIFT_PARKED)
+    return decision
 
 
 def _idle(said: Said, readings: Readings, setting: Setting) -> Decision | Need:

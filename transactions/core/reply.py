@@ -69,9 +69,9 @@ def render_result(
     where no item does. ``unconfirmed``: labels of what the tool reported although nobody asked.
     """
     head = _head(status, items, locale, reason_code, limit)
-    is_nameless = not any(_one_line(item.label) for item in items)
+    is_nameless = not any(shown_line(item.label) for item in items)
     if title and is_nameless and status is not Status.CANCELLED:
-        head = f"{_one_line(title).rstrip('.:')} – {head}"
+        head = f"{shown_line(title).rstrip('.:')} – {head}"
     lines = [head]
     if is_nameless and len(items) == 1:
         lines[0] = " ".join([head, *_sentences(items[0], locale)])
@@ -80,7 +80,7 @@ def render_result(
         lines += (_line(item, number, locale) for number, item in enumerate(items, 1))
     lines += _closing(status, items, locale, reason_code, reason)
     if unconfirmed:
-        labels = ", ".join(_one_line(label) or "?" for label in unconfirmed)
+        labels = ", ".join(shown_line(label) or "?" for label in unconfirmed)
         lines.append(say("unconfirmed", locale, labels=labels))
     return "\n".join(lines)
 
@@ -96,7 +96,7 @@ def reason_text(reason: str | None, locale: str) -> str:
     known = REASONS.get(text.casefold().replace("-", "_"))
     if known is not None:
         return known[language]
-    return " ".join(_plain_words(word, language) for word in _one_line(text).split())
+    return " ".join(_plain_words(word, language) for word in shown_line(text).split())
 
 
 def shown_reason(reason: str | None, locale: str) -> str | None:
@@ -162,9 +162,9 @@ def _counted(counts: Counts, locale: str) -> list[str]:
 
 
 def _line(item: ReplyItem, number: int, locale: str) -> str:
-    label = _one_line(item.label) or say("item.number", locale, number=number)
+    label = shown_line(item.label) or say("item.number", locale, number=number)
     details = [_reason_of(item, locale)]
-    if protocol := _one_line(item.protocol or ""):
+    if protocol := shown_line(item.protocol or ""):
         details.append(say("protocol", locale, protocol=protocol))
     told = "; ".join(filter(None, details))
     return f"• {label}: {say(f'item.{item.status}', locale)}" + (f" ({told})" if told else "")
@@ -173,7 +173,7 @@ def _line(item: ReplyItem, number: int, locale: str) -> str:
 def _reason_of(item: ReplyItem, locale: str) -> str:
     """The item's reason as text; a code beside a success ("done") would only confuse."""
     text = reason_text(item.reason, locale)
-    is_code = text != _one_line(item.reason or "") or " " not in text
+    is_code = text != shown_line(item.reason or "") or " " not in text
     return "" if item.status is ItemStatus.SUCCEEDED and is_code else text
 
 
@@ -182,7 +182,7 @@ def _sentences(item: ReplyItem, locale: str) -> list[str]:
     told = []
     if reason := _reason_of(item, locale):
         told.append(_sentence(say("reason", locale, reason=reason)))
-    if protocol := _one_line(item.protocol or ""):
+    if protocol := shown_line(item.protocol or ""):
         told.append(_sentence(say("protocol.sentence", locale, protocol=protocol)))
     return told
 
@@ -237,14 +237,14 @@ def ask_parameter(user_prompt: str, label: str, description: str, locale: str) -
     prompt = user_prompt.strip()
     if prompt and not _is_code(prompt):
         return prompt
-    words = (_one_line(text).rstrip(".:?") for text in (label, description))
+    words = (shown_line(text).rstrip(".:?") for text in (label, description))
     what = next((text for text in words if text and not _is_code(text)), "")
     return say("ask.about", locale, what=what) if what else say("ask.more", locale)
 
 
 def ask_which_meaning(labels: Sequence[str], locale: str) -> str:
     """Asked when a word names both the operation and the way out of it (runtime.md §6.4); names what is at stake."""
-    what = ", ".join(_one_line(label) for label in labels) or say("ask.which_meaning.what", locale)
+    what = ", ".join(shown_line(label) for label in labels) or say("ask.which_meaning.what", locale)
     return say("ask.which_meaning", locale, what=what)
 
 
@@ -271,7 +271,7 @@ def fallback(offers: Sequence[str], locale: str) -> str:
 
 def cannot_answer(question: str | None, offers: Sequence[str], locale: str) -> str:
     """A question that nothing here can answer: said plainly, with what can be done."""
-    asked = _one_line(question or "")
+    asked = shown_line(question or "")
     own = say("cannot_answer.question", locale, question=asked) if asked else say("cannot_answer", locale)
     return _with_offers(own, offers, locale)
 
@@ -306,14 +306,14 @@ def change_refused(reason: str | None, locale: str) -> str:
 
 def _what(operation: str, items: Sequence[ReplyItem], arguments: Sequence[tuple[str, str]]) -> list[str]:
     """The operation, every item, and each argument that does not only say the items again."""
-    labels = [_one_line(item.label) for item in items]
+    labels = [shown_line(item.label) for item in items]
     named = [label.casefold() for label in labels if label]
-    lines = [text] if (text := _one_line(operation).rstrip(".:")) else []
+    lines = [text] if (text := shown_line(operation).rstrip(".:")) else []
     lines += _bullets(labels)
     for label, value in arguments:
-        shown, folded = _one_line(value), _one_line(value).casefold()
+        shown, folded = shown_line(value), shown_line(value).casefold()
         if not any(name in folded or folded in name for name in named):
-            lines.append(f"• {_one_line(label)}: {shown}" if label else f"• {shown}")
+            lines.append(f"• {shown_line(label)}: {shown}" if label else f"• {shown}")
     return lines
 
 
@@ -323,10 +323,10 @@ def _with_offers(text: str, offers: Sequence[str], locale: str) -> str:
 
 
 def _bullets(texts: Iterable[str]) -> list[str]:
-    return [f"• {shown.rstrip('.')}" for text in texts if (shown := _one_line(text))]
+    return [f"• {shown.rstrip('.')}" for text in texts if (shown := shown_line(text))]
 
 
-def _one_line(text: str) -> str:
+def shown_line(text: str) -> str:
     """A text from outside on one line of bounded length, without control characters; never read as anything else."""
     words = "".join(char if char.isprintable() else " " for char in text[: 4 * LONGEST]).split()
     line = " ".join(words)

@@ -62,12 +62,12 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         ENGLISH: "Sorry, none of the {total} items went through.",
     },
     "left_out": {
-        PORTUGUESE: "{excluded} ficou de fora, como você pediu",
-        ENGLISH: "{excluded} was left out, as you asked",
+        PORTUGUESE: "{excluded} ficou de fora",
+        ENGLISH: "{excluded} was left out",
     },
     "left_out.many": {
-        PORTUGUESE: "{excluded} ficaram de fora, como você pediu",
-        ENGLISH: "{excluded} were left out, as you asked",
+        PORTUGUESE: "{excluded} ficaram de fora",
+        ENGLISH: "{excluded} were left out",
     },
     # Heads where nothing was executed.
     "nothing_done": {
@@ -96,12 +96,22 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         ENGLISH: "The result of your request could not be confirmed yet. A person will look into it, "
         "and the result will be told here.",
     },
+    "came_before": {
+        PORTUGUESE: "A sua mensagem “{message}” chegou antes desta pergunta, e por isso não a tomei como resposta. "
+        "Responda à pergunta e, se ainda quiser, escreva de novo.",
+        ENGLISH: "Your message “{message}” came before this question, so I did not take it as an answer. "
+        "Please answer the question and, if you still want it, write again.",
+    },
+    "came_meanwhile": {
+        PORTUGUESE: "A sua mensagem chegou enquanto eu ainda trabalhava; o que eu estava fazendo já terminou.",
+        ENGLISH: "Your message came while I was still working; what I was doing is finished now.",
+    },
     "parked": {
         PORTUGUESE: "Deixei de lado por enquanto: {request}. Pergunto de novo quando terminarmos.",
         ENGLISH: "I have set this aside for now: {request}. I will ask again when we are done.",
     },
     "parked.offer": {
-        PORTUGUESE: "Ficou de lado um pedido seu: {request}. Quer voltar a ele?",
+        PORTUGUESE: "Uma solicitação sua ficou de lado: {request}. Quer voltar a ela?",
         ENGLISH: "A request of yours was set aside: {request}. Do you want to go back to it?",
     },
     "expires.confirmation": {
@@ -175,7 +185,7 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
     "item.FAILED": {PORTUGUESE: "não foi possível", ENGLISH: "did not go through"},
     "item.UNKNOWN": {PORTUGUESE: "sendo verificado", ENGLISH: "being verified"},
     "item.INELIGIBLE": {PORTUGUESE: "não pode ser feito", ENGLISH: "not possible"},
-    "item.EXCLUDED": {PORTUGUESE: "ficou de fora, como você pediu", ENGLISH: "left out, as you asked"},
+    "item.EXCLUDED": {PORTUGUESE: "ficou de fora desta vez", ENGLISH: "left out this time"},
     "item.NOT_EXECUTED": {PORTUGUESE: "não foi executado", ENGLISH: "was not carried out"},
     "item.PENDING": {PORTUGUESE: "não foi executado", ENGLISH: "was not carried out"},
     "item.IN_FLIGHT": {PORTUGUESE: "em andamento", ENGLISH: "in progress"},

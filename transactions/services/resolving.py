@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.transaction import atomic
 
 from tooling.cleaning import clean_text
+from transactions.core import reply
 from transactions.core.statuses import (
     ItemStatus,
     ReviewState,
@@ -28,6 +29,8 @@ from transactions.services.rows import database_now, record
 
 RESOLUTIONS = (ItemStatus.SUCCEEDED, ItemStatus.FAILED, ItemStatus.NOT_EXECUTED)
 """What an unknown item may turn out to be."""
+LONGEST_REASON = reply.LONGEST
+"""Characters of a reason: all of it is shown to the customer."""
 RESOLUTION = "resolution"
 """The key of the evidence of an item under which who, when and why are kept."""
 
@@ -71,7 +74,8 @@ def resolve(
     """
     if status not in RESOLUTIONS:
         raise ValueError(f"an unknown item does not become {status}")
-    reason, protocol = clean_text(reason).strip(), clean_text(protocol).strip()
+    # One line each: the customer reads them beside the item.
+    reason, protocol = (" ".join(clean_text(text).split()) for text in (reason, protocol))
     if not reason:
         return NoReason()
     held = held_transaction(transaction_id)

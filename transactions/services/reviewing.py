@@ -91,9 +91,19 @@ class ReviewMoved:
     note: str
 
 
+@dataclass(frozen=True, slots=True)
+class StillUnknown:
+    """Nothing changed: while an item is unknown the customer waits, and nobody else looks."""
+
+
 @database.atomic
-def review(transaction_id: UUID, *, state: ReviewState, note: str, actor: str) -> Reviewed | ReviewMoved | NotThere:
-    """Move the review of a transaction by hand; the note stays with the record, for operators alone."""
+def review(
+    transaction_id: UUID, *, state: ReviewState, note: str, actor: str
+) -> Reviewed | ReviewMoved | StillUnknown | NotThere:
+    """Move the review of a transaction by hand; the note stays with the record, for operators alone.
+
+    It is not closed while an item is unknown: settle the items first.
+    """
     held = held_transaction(transaction_id)
     if held is None:
         return NotThere()
@@ -103,6 +113,8 @@ def review(transaction_id: UUID, *, state: ReviewState, note: str, actor: str) -
         last = transaction.events.filter(kind="review.changed").order_by("-id").first()
         told = last.data if last is not None and last.data.get("to") == old else {}
         return ReviewMoved(old, by=told.get("by", ""), note=told.get("note", ""))
+    if state is ReviewState.RESOLVED and transaction.has_unknown:
+        return StillUnknown()
     change_review(conversation, transaction, state, note=note, actor=actor)
     return Reviewed(state)
 
