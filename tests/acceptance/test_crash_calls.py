@@ -1,5 +1,7 @@
 """Every crash point of validator, call, accounting, sweep and verifying × kill, raise and hang, on real processes."""
 
+import signal
+
 import pytest
 
 from tests.acceptance.crashing import ACTION, SERVER, judge, scene_of, struck
@@ -42,6 +44,7 @@ def take_over(scene, action):
 def come_back(scene, doomed, action):
     """What hung goes on now, when its work was done by others, as after a long pause of its machine."""
     if action is Action.HANG:
+        doomed.send(signal.SIGCONT)
         scene.release(doomed)
 
 
@@ -77,6 +80,8 @@ def test_struck_while_calling_nothing_is_done_twice_or_claimed_unknown(scene, po
         doomed.end()  # with its wrong token it would be refused again
         scene.sweeper()
     else:
+        if refused and action is Action.HANG:
+            doomed.send(signal.SIGSTOP)  # the rest of it would go on and be refused again
         take_over(scene, action)
     nobody_called = point is Point.SENT
     scene.told(chat, "transaction.verifying" if nobody_called else "transaction.finished")
