@@ -327,6 +327,37 @@ def test_what_the_customer_takes_out_of_the_child_stays_out() -> None:
     ]
 
 
+def test_what_the_customer_added_to_the_child_stays_when_something_else_is_taken_out() -> None:
+    world = a_world(validator=validator_of_orders)
+    parent = finished(world)
+    retried(parent)
+    world.validate()
+    values = {"order_ids": ["PED-1006", "PED-1007", "PED-1001"]}
+    reply = {"kind": "change_parameters", "keep_item_keys": None, "values": values, "question": None}
+    world.model.script({"confirmation_reply": reply})
+    world.says("e o PED-1001 também")
+    world.validate()
+
+    keys = {item["label"]: item["key"] for item in world.confirmation.items}
+    world.answers("confirm", item_keys=[keys["PED-1006"], keys["PED-1001"]])
+    child = confirmed_and_done(world)
+
+    assert sent(world)[1:] == [{"order_ids": ["PED-1006", "PED-1001"]}]
+    assert {item.label: item.status for item in child.items.all()} == {
+        "PED-1006": "SUCCEEDED",
+        "PED-1001": "SUCCEEDED",
+        "PED-1007": "EXCLUDED",
+    }
+
+
+def validator_of_orders(call: Call) -> Any:
+    """The orders that the call names, or those of them that the user kept."""
+    ids, keep = call.arguments["order_ids"], call.arguments.get("keep_items")
+    items = [{"order_id": each} for each in ids if keep is None or each in keep]
+    resolved = {"items": items, "order_ids": [each["order_id"] for each in items]}
+    return answered({"eligible": True, "transaction_decision": {"resolved_arguments": resolved}})
+
+
 def test_what_was_done_by_another_request_since_is_not_done_again() -> None:
     world = a_world()
     parent = finished(world)

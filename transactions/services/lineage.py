@@ -270,7 +270,9 @@ def _bounds_of(child: Transaction, parent: Transaction) -> _Bounds:
     again = [_named(item) for item in _divided(parent)[0]]
     known = [_named(item) for item in Item.objects.filter(transaction__in=chain, unconfirmed=False)]
     left = [item for item in map(_named, _done(chain)) if is_one_of(item, known)]
-    if child.keep_items is None:
+    asked_for = [_named(item) for item in child.items.filter(status=ItemStatus.PENDING)]
+    # Taking something out of a set that the user named anew does not make what was added a thing of the parent's.
+    if child.keep_items is None or not all(is_one_of(item, again) for item in asked_for):
         return _Bounds(again, left, is_open=True)
     out = [_named(item) for item in child.items.filter(status=ItemStatus.EXCLUDED)]
     again = [item for item in again if not is_one_of(item, out)]
