@@ -120,7 +120,9 @@ def _state(
 
 
 def _idle_state(parked: Transaction | None) -> State:
-    return State(offered_seq=offered_at(parked) if parked else None)
+    if parked is None:
+        return State()
+    return State(offered_seq=offered_at(parked), retry_is_aside=parked.parent_id is not None)
 
 
 def _setting(

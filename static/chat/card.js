@@ -182,8 +182,9 @@ export class ConfirmationCard {
   #watch(expiresAt) {
     clearInterval(this.#timer);
     const tell = () => {
-      const minutes = Math.ceil((Date.parse(expiresAt) - Date.now()) / 60_000);
-      this.#expiry.replaceChildren(icon("clock"), minutes > 0 ? this.#texts.expiresIn(minutes) : this.#texts.overdue);
+      const left = Date.parse(expiresAt) - Date.now();
+      const minutes = Math.max(1, Math.floor(left / 60_000));
+      this.#expiry.replaceChildren(icon("clock"), left > 0 ? this.#texts.expiresIn(minutes) : this.#texts.overdue);
       this.#expiry.classList.toggle("soon", minutes <= 1);
     };
     tell();

@@ -218,3 +218,25 @@ def test_a_yes_with_more_words_that_ask_for_nothing_takes_it_up() -> None:
     world.says("sim, quero voltar")
 
     assert first(world).status == "PRE_VALIDATING"
+
+
+def test_another_try_that_was_set_aside_is_taken_up_by_the_words_for_it() -> None:
+    found = shop.with_policy(shop.shop(), OTHER, on_intent_shift=OnIntentShift.PARK)
+    world = World(found)
+    world.gateway.answers(OTHER, rows({"name": "PED-1", "success": True}, {"name": "PED-2", "success": False}))
+    opens(world, OTHER, {"order_ids": ["PED-1", "PED-2"]})
+    world.says("sim")
+    world.work()
+    world.says("tentar de novo")
+    child = world.transaction
+    world.gateway.answers("consultar_faturas", rows({"name": "março", "ok": True}))
+    world.model.script({REPLY: NOTHING, ROUTING: shift_to(shop.INTENTS["consultar_faturas"])})
+    world.says("antes quero ver a fatura")
+    world.work()
+    world.model.script({})
+
+    world.says("tentar de novo o que falhou")
+
+    child.refresh_from_db()
+    assert child.status == "AWAITING_CONFIRMATION"
+    assert [item["label"] for item in world.confirmation.items] == ["PED-2"]

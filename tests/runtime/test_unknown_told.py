@@ -54,7 +54,7 @@ def test_who_asks_for_another_try_where_nothing_failed_is_told_so() -> None:
 
     world.says("tenta de novo")
 
-    assert "nada que tenha falhado" in world.last("assistant.message").data["text"]
+    assert "nada que eu possa tentar de novo" in world.last("assistant.message").data["text"]
 
 
 def test_a_message_that_came_before_the_question_is_named_and_not_lost_in_silence() -> None:

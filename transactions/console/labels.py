@@ -19,6 +19,7 @@ from transactions.core.statuses import (
     Status,
     VerdictSource,
 )
+from transactions.models import Item
 from transactions.services.accounting import UNREADABLE
 from transactions.services.reviewing import GIVEN_UP, NOBODY_ASKS
 
@@ -173,6 +174,14 @@ VERDICTS: Mapping[str, Text] = {
     VerdictSource.RECONCILE: _("asked again afterwards"),
     VerdictSource.OPERATOR: _("an operator"),
 }
+
+
+def verdict_of(item: Item) -> Text:
+    """What decided about the item; that no answer came at all is another thing than one that does not mention it."""
+    if item.verdict_source == VerdictSource.UNREPORTED and item.rule == "runtime.md §9.4":
+        return _("no answer came")
+    return words(VERDICTS, item.verdict_source)
+
 
 SOURCES: Mapping[str, Text] = {
     "extraction": _("from the user's words"),

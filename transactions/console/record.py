@@ -56,7 +56,7 @@ def item_line(item: Item) -> ItemLine:
         status=labels.badge(labels.ITEMS, item.status),
         reason=item.reason or "",
         protocol=item.protocol or "",
-        verdict=labels.words(labels.VERDICTS, item.verdict_source),
+        verdict=labels.verdict_of(item),
         verdict_code=item.verdict_source,
         rule=item.rule,
         evidence=json_view(item.evidence, limit=5_000),

@@ -23,6 +23,7 @@ from transactions.console.review import desk_of
 from transactions.core.retrying import refusal_of
 from transactions.core.statuses import FINAL, ReviewState, Status
 from transactions.models import Event, Item, Transaction
+from transactions.services.ending import EXPIRING
 
 ITEMS_SHOWN = 200
 EVENTS_SHOWN = 300
@@ -167,7 +168,7 @@ def facts(transaction: Transaction) -> dict[str, Any]:
         "customer": masked(transaction.conversation.identity),
         "created": moment(transaction.created_at),
         "finished": moment(transaction.finished_at),
-        "expires": None if transaction.is_final else moment(transaction.expires_at),
+        "expires": moment(transaction.expires_at) if transaction.status in EXPIRING else None,
         "duration": duration(transaction.created_at, transaction.finished_at),
         "review": labels.words(labels.REVIEW, review),
         "needs_review": review == ReviewState.NEEDED,

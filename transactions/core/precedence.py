@@ -35,6 +35,8 @@ class State:
     """Where the open confirmation was first shown."""
     offered_seq: int | None = None
     """Where the user was last asked whether to go on with what was set aside; None: something else was said since."""
+    retry_is_aside: bool = False
+    """What was set aside is itself another try of what failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +331,8 @@ def _busy(status: Status, said: Said, setting: Setting) -> Decision:
 
 def _answer_to_offer(state: State, said: Said, setting: Setting) -> Decision | None:
     """A plain yes or no to the offer of what was set aside, if the user has seen it (§6.6)."""
+    if state.retry_is_aside and is_retry_phrase(said.text, setting.locale):
+        return Resume(Rule.SHIFT_PARKED)
     if state.offered_seq is None or said.seen_seq < state.offered_seq:
         return None
     match explicit_answer(said.text, setting.locale, setting.phrases):

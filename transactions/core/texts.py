@@ -87,8 +87,9 @@ TEXTS: Mapping[str, Mapping[str, str]] = {
         ENGLISH: "I set the earlier request aside; nothing was done.",
     },
     "nothing_to_retry": {
-        PORTUGUESE: "Não há nada que tenha falhado e que eu possa tentar de novo.",
-        ENGLISH: "There is nothing that failed and that I could try again.",
+        PORTUGUESE: "Não tenho nada que eu possa tentar de novo agora. "
+        "Se quiser, faça o pedido outra vez com as suas palavras.",
+        ENGLISH: "I have nothing that I could try again now. If you like, ask for it once more in your own words.",
     },
     "handed_over": {
         PORTUGUESE: "Ainda não foi possível confirmar o resultado do seu pedido. Uma pessoa vai verificar, "
