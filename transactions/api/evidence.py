@@ -15,9 +15,9 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
 from tooling import catalog
+from tooling.api_basics import problems
 from transactions.api.permissions import OperatorEndpoint
 from transactions.api.serializers import TransactionDetail
-from transactions.api.views import problems
 from transactions.core.bundles import FORMAT, chain_rows
 from transactions.models import Conversation, Event, Transaction
 from transactions.services.rows import database_now, entry_of, hold

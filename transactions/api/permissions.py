@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.conf import settings
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.throttling import BaseThrottle, SimpleRateThrottle
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
+
+from tooling.api_basics import CallerThrottle
 
 
 class IsOperator(BasePermission):
@@ -16,16 +18,8 @@ class IsOperator(BasePermission):
         return bool(request.user.is_authenticated and request.user.has_perm("transactions.operate"))
 
 
-class OperatorThrottle(SimpleRateThrottle):
-    """Per key or user; generous, so that only a runaway script meets it."""
-
+class OperatorThrottle(CallerThrottle):
     scope = "operator"
-    rate = "600/min"
-
-    def get_cache_key(self, request: Request, view: APIView) -> str:
-        # A key and a user may have the same number.
-        ident = f"{type(request.user).__name__}-{request.user.pk}"
-        return self.cache_format % {"scope": self.scope, "ident": ident}
 
 
 class OperatorEndpoint(APIView):

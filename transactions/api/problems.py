@@ -15,7 +15,7 @@ from rest_framework.exceptions import APIException, NotFound, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-MEDIA_TYPE = "application/problem+json"
+from tooling.api_basics import MEDIA_TYPE, problem
 
 
 class TooLarge(APIException):
@@ -24,12 +24,6 @@ class TooLarge(APIException):
     status_code = 413
     default_detail = _lazy("The request is too large.")
     default_code = "too_large"
-
-
-def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
-    """The members of one problem: type, title, status, code, detail, and ``more``."""
-    title = HTTPStatus(status).phrase
-    return {"type": "about:blank", "title": title, "status": status, "code": code, "detail": detail, **more}
 
 
 def problem_response(exc: Exception, context: dict[str, Any]) -> Response | None:

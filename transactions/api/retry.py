@@ -15,10 +15,9 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tooling.api_basics import MEDIA_TYPE, ProblemOut, problem, problems
 from transactions.api.permissions import OperatorEndpoint
-from transactions.api.problems import MEDIA_TYPE, problem
-from transactions.api.serializers import ArgumentOut, ProblemOut
-from transactions.api.views import problems
+from transactions.api.serializers import ArgumentOut
 from transactions.core.parameters import missing
 from transactions.core.retrying import Refusal, Why
 from transactions.core.statuses import ItemStatus

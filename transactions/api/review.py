@@ -12,10 +12,10 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tooling.api_basics import MEDIA_TYPE, ProblemOut, problem, problems
 from transactions.api.permissions import OperatorEndpoint
-from transactions.api.problems import MEDIA_TYPE, problem
-from transactions.api.serializers import ProblemOut, TransactionDetail
-from transactions.api.views import TransactionDetailView, problems
+from transactions.api.serializers import TransactionDetail
+from transactions.api.views import TransactionDetailView
 from transactions.core.statuses import ItemStatus, ReviewState
 from transactions.services.resolving import LONGEST_REASON, RESOLUTIONS, NoReason, Resolved, Settled, resolve
 from transactions.services.reviewing import NotThere, Reviewed, ReviewMoved, StillUnknown, review

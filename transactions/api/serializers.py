@@ -161,20 +161,3 @@ class TransactionDetail(TransactionRow):
     def get_counts(self, transaction: Transaction) -> dict[str, int]:
         confirmed = (item.status for item in transaction.items.all() if not item.unconfirmed)
         return CountsOut(counts_of(Counter(confirmed))).data
-
-
-class ErrorOut(serializers.Serializer[dict[str, Any]]):
-    name = serializers.CharField()
-    detail = serializers.CharField()
-    code = serializers.CharField()
-
-
-class ProblemOut(serializers.Serializer[dict[str, Any]]):
-    """RFC 9457."""
-
-    type = serializers.CharField()
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    code = serializers.CharField()
-    detail = serializers.CharField()
-    errors = ErrorOut(many=True, required=False)  # type: ignore[assignment]  # as in EventOut

@@ -9,17 +9,12 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.response import Response
 
+from tooling.api_basics import problems
 from transactions.api import serializers
 from transactions.api.filters import TransactionFilters
 from transactions.api.pages import CursorPages
 from transactions.api.permissions import OperatorEndpoint
-from transactions.api.problems import MEDIA_TYPE
 from transactions.models import Item, Transaction
-
-
-def problems(*statuses: int) -> dict[Any, Any]:
-    """The error answers of an endpoint, for its OpenAPI description."""
-    return {(status, MEDIA_TYPE): serializers.ProblemOut for status in statuses}
 
 
 class TransactionListView(OperatorEndpoint, ListAPIView[Transaction]):

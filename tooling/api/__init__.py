@@ -1,0 +1,1 @@
+"""The definitions over HTTP (contracts.md §3)."""
