@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.contrib.admin.models import LogEntry
 from django.db.models import Model
 from django.db.transaction import atomic
 
 from tooling.content import from_plain, to_plain
 from tooling.effective import effective_mapping, policy_by_type, says_something
+from tooling.errors import LastEdit
 from tooling.models import (
+    DraftEdit,
     Intent,
     LlmProfile,
     McpServer,
     ParameterMapping,
     Policy,
+    Release,
     RouterSettings,
     Tool,
     ToolArgument,
@@ -128,10 +132,11 @@ def workflow_of(row: Workflow) -> WorkflowSpec:
 
 
 @atomic
-def replace_draft(definitions: Definitions, *, kinds: Collection[Kind] = ALL_KINDS) -> None:
+def replace_draft(definitions: Definitions, *, kinds: Collection[Kind] = ALL_KINDS, by: object = None) -> None:
     """Make the draft's ``kinds`` equal to ``definitions``; other kinds stay as they were (contracts.md §7).
 
-    A tool that goes takes its policy and its mapping with it; one that comes gets its effective policy.
+    A tool that goes takes its policy and its mapping with it; one that comes gets its effective policy. ``by`` is
+    remembered as text, for those whose own change comes too late.
     """
     if Kind.SERVERS in kinds:
         _write(McpServer, {name: _plain(server) for name, server in definitions.servers.items()})
@@ -152,6 +157,18 @@ def replace_draft(definitions: Definitions, *, kinds: Collection[Kind] = ALL_KIN
         LlmProfile.objects.exclude(name__in=definitions.profiles).delete()
     if Kind.WORKFLOWS in kinds:
         _write_workflows(definitions.workflows)
+    if by is not None:
+        DraftEdit.objects.create(by=str(by)[:150])
+
+
+def last_edit() -> LastEdit | None:
+    """The newest change of the draft or of what is published that anything recorded."""
+    known = [LastEdit(edit.by, edit.at) for edit in DraftEdit.objects.order_by("-pk")[:1]]
+    logged = LogEntry.objects.filter(content_type__app_label=McpServer._meta.app_label).select_related("user")
+    known += [LastEdit(entry.user.get_username(), entry.action_time) for entry in logged.order_by("-pk")[:1]]
+    releases = Release.objects.order_by("-number")[:1]
+    known += [LastEdit(release.author, release.created_at) for release in releases if release.author]
+    return max(known, key=lambda edit: edit.at, default=None)
 
 
 def _plain(spec: Any) -> Values:
@@ -164,7 +181,22 @@ def _write(model: type[Any], rows: Mapping[str, Values]) -> None:
         model.objects.update_or_create(name=name, defaults=values)
 
 
+@atomic
+def add_tools(tools: Mapping[str, ToolSpec], policies: Mapping[str, PolicySpec]) -> list[str]:
+    """Add ``tools`` with their ``policies`` and say which were new; what the draft has of them by now stays as it is."""
+    known = set(Tool.objects.filter(name__in=tools).values_list("name", flat=True))
+    new = {name: tool for name, tool in tools.items() if name not in known}
+    _write_rows(new)
+    _write_policies({name: policies[name] for name in new})
+    return list(new)
+
+
 def _write_tools(tools: Mapping[str, ToolSpec]) -> None:
+    _write_rows(tools)
+    Tool.objects.exclude(name__in=tools).delete()
+
+
+def _write_rows(tools: Mapping[str, ToolSpec]) -> None:
     servers = {server.name: server for server in McpServer.objects.all()}
     for name, tool in tools.items():
         values = _plain(tool)
@@ -176,7 +208,6 @@ def _write_tools(tools: Mapping[str, ToolSpec]) -> None:
         ToolArgument.objects.bulk_create(
             ToolArgument(tool=row, position=position, **argument) for position, argument in enumerate(arguments)
         )
-    Tool.objects.exclude(name__in=tools).delete()
 
 
 def _write_policies(policies: Mapping[str, PolicySpec]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from tooling.findings import Finding
 
@@ -13,6 +15,23 @@ class ToolingError(Exception):
 
 class NothingPublished(ToolingError):
     """A release was asked for that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class LastEdit:
+    """Who changed the draft or published last, as far as anything recorded it, and when."""
+
+    by: str
+    at: datetime
+
+
+class DraftMoved(ToolingError):
+    """The draft, or the newest release, is not what the caller saw; ``last`` is the newest change that is known."""
+
+    def __init__(self, last: LastEdit | None) -> None:
+        self.last = last
+        who = f"; {last.by} changed it last, at {last.at:%Y-%m-%d %H:%M:%S %Z}" if last else ""
+        super().__init__(f"the draft is not as it was read{who}; read it again and decide again")
 
 
 class InvalidDraft(ToolingError):

@@ -10,6 +10,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from tooling import choices, help_texts
+from tooling.draft_edits import DraftEdit
 from tooling.releases import Release
 from tooling.server_states import ServerState
 from tooling.specs import (
@@ -24,6 +25,7 @@ from tooling.specs import (
 )
 
 __all__ = [
+    "DraftEdit",
     "Intent",
     "LlmProfile",
     "McpServer",

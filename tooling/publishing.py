@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -14,23 +14,60 @@ from django.db.transaction import atomic
 from tooling.checks_of_policies import doubts_of_policies
 from tooling.checks_of_sets import check
 from tooling.content import canonical, digest, from_content, to_content
-from tooling.drafts import ALL_KINDS, draft, replace_draft
-from tooling.errors import InvalidDraft, NothingChanged, NothingPublished, ToolingError
+from tooling.drafts import ALL_KINDS, draft, last_edit, replace_draft
+from tooling.errors import DraftMoved, InvalidDraft, NothingChanged, NothingPublished, ToolingError
 from tooling.findings import Finding
 from tooling.models import Release, RouterSettings
-from tooling.specs import JSON, Definitions
+from tooling.specs import JSON, Definitions, Kind
 
 __all__ = [
     "ALL_KINDS",
     "Change",
     "ChangeKind",
+    "Version",
+    "change_draft",
     "check_draft",
     "diff",
     "draft",
     "publish",
     "replace_draft",
+    "require",
     "roll_back",
+    "take_turn",
+    "version_of",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What somebody saw who read the draft: the newest release then (0: none yet), and the draft's hash."""
+
+    release: int
+    hash: str
+
+
+Seen = Collection[Version] | None
+"""The versions that a caller may have decided on; None: whatever it is now."""
+
+
+def version_of(definitions: Definitions) -> Version:
+    """The version of a draft that was just read."""
+    return Version(_newest_number(), digest(canonical(to_content(definitions))))
+
+
+def require(seen: Seen) -> None:
+    """DraftMoved unless the draft is what the caller saw; binding only for who holds the turn."""
+    if seen is not None and version_of(draft()) not in seen:
+        raise DraftMoved(last_edit())
+
+
+@atomic
+def change_draft(definitions: Definitions, *, kinds: Collection[Kind], author: object, seen: Seen = None) -> Version:
+    """Make the draft's ``kinds`` equal to ``definitions``, or raise DraftMoved if it is not what was ``seen``."""
+    take_turn()
+    require(seen)
+    replace_draft(definitions, kinds=kinds, by=author)
+    return version_of(draft())
 
 
 def check_draft() -> tuple[Finding, ...]:
@@ -41,13 +78,15 @@ def check_draft() -> tuple[Finding, ...]:
 
 
 @atomic
-def publish(*, comment: str, author: object = None, force: bool = False) -> Release:
+def publish(*, comment: str, author: object = None, force: bool = False, seen: Seen = None) -> Release:
     """Make the draft the next release.
 
     ``author`` is shown as text. InvalidDraft if the checks find an error; NothingChanged if the newest release has
-    the same content, unless ``force``. Numbers have no gaps: publishing waits for its turn.
+    the same content, unless ``force``; DraftMoved if the draft is not what was ``seen``. Numbers have no gaps:
+    publishing waits for its turn.
     """
-    _take_turn()
+    take_turn()
+    require(seen)
     definitions = draft()
     findings = check(definitions, stdio_commands=settings.MCP_STDIO_COMMANDS)
     if any(finding.is_error for finding in findings):
@@ -56,13 +95,15 @@ def publish(*, comment: str, author: object = None, force: bool = False) -> Rele
 
 
 @atomic
-def roll_back(number: int, comment: str, author: object = None) -> Release:
+def roll_back(number: int, comment: str, author: object = None, *, seen: Seen = None) -> Release:
     """Publish the content of release ``number`` once more, and make the draft follow.
 
-    NothingPublished if there is no such release, NothingChanged if its content is what is published now. It is not
-    checked again: what once went out must be able to come back in a hurry.
+    NothingPublished if there is no such release, NothingChanged if its content is what is published now, DraftMoved
+    if the draft that goes is not what was ``seen``. It is not checked again: what once went out must be able to come
+    back in a hurry.
     """
-    _take_turn()
+    take_turn()
+    require(seen)
     content = Release.objects.filter(number=number).values_list("content", flat=True).first()
     if content is None:
         raise NothingPublished(f"there is no release {number}")
@@ -71,8 +112,11 @@ def roll_back(number: int, comment: str, author: object = None) -> Release:
     return release
 
 
-def _take_turn() -> None:
-    """Wait until nobody else publishes: whoever holds the router's only row may (SQLite has one writer anyway)."""
+def take_turn() -> None:
+    """Wait, in a database transaction, until nobody else changes the draft or publishes.
+
+    Whoever holds the router's only row may; SQLite has one writer anyway.
+    """
     RouterSettings.objects.get_or_create(pk=1)
     RouterSettings.objects.select_for_update().get(pk=1)
 
@@ -81,13 +125,17 @@ def _release(content: str, *, comment: str, author: object, force: bool) -> Rele
     if not comment.strip():
         raise ToolingError("a release needs a comment that says what changes for users")
     content_hash = digest(content)
-    number = Release.objects.aggregate(newest=Max("number"))["newest"] or 0
+    number = _newest_number()
     if not force and Release.objects.filter(number=number, hash=content_hash).exists():
         raise NothingChanged(number)
     author_name = "" if author is None else str(author)[:150]
     return Release.objects.create(
         number=number + 1, content=content, hash=content_hash, comment=comment.strip(), author=author_name
     )
+
+
+def _newest_number() -> int:
+    return Release.objects.aggregate(newest=Max("number"))["newest"] or 0
 
 
 class ChangeKind(StrEnum):

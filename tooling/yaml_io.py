@@ -54,6 +54,7 @@ from tooling.yaml_tools import (
 from tooling.yaml_writer import dump, extract_keys, workflow_keys, write
 
 __all__ = [
+    "FOLDER",
     "Problem",
     "Reading",
     "dump",
@@ -66,6 +67,10 @@ __all__ = [
     "workflow_keys",
     "write",
 ]
+
+
+FOLDER = f"{Kind.WORKFLOWS}/"
+"""Says among the names of files that there are no workflows; without it those of the base stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +95,11 @@ def read_sets(
 def read_files(
     files: Mapping[str, bytes], *, stdio_commands: Collection[str] = (), base: Definitions | None = None
 ) -> Reading:
-    """The same for uploaded files by name."""
+    """The same for uploaded files by name; an empty one named FOLDER stands for the empty folder of an export."""
     sections, report = Sections(), Report()
-    read_sections(given_files(files), sections, report)
+    if files.get(FOLDER) == b"":
+        sections.kinds.add(Kind.WORKFLOWS)
+    read_sections(given_files({name: data for name, data in files.items() if name != FOLDER or data}), sections, report)
     return _reading(sections, report, list(files), stdio_commands, base)
 
 

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.transaction import atomic
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.defaults import permission_denied
+
+from tooling import publishing
 
 if TYPE_CHECKING:
     AnyAdmin = admin.ModelAdmin[Any]
@@ -46,7 +49,18 @@ class PlainAdmin(AnyAdmin):
 
 
 class DraftAdmin(PlainAdmin):
-    """Tells what happened to the draft without articles: Django's sentences take every object for a masculine one."""
+    """Tells what happened to the draft without articles: Django's sentences take every object for a masculine one.
+
+    Every change waits for its turn, so that nobody publishes or replaces half of it.
+    """
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        publishing.take_turn()
+        super().save_model(request, obj, form, change)
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        publishing.take_turn()
+        super().delete_model(request, obj)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions: dict[str, Any] = dict(super().get_actions(request))
@@ -79,9 +93,11 @@ class DraftAdmin(PlainAdmin):
             message = getattr(request, "said_of_the_draft", message)
         super().message_user(request, message, level, *args, **kwargs)
 
+    @atomic
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         names = ", ".join(str(one) for one in queryset)
         _say(request, _("Removed from the draft: %(names)s.") % {"names": names})
+        publishing.take_turn()
         super().delete_queryset(request, queryset)
 
 

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.db.transaction import atomic
 
-from tooling import catalog, publishing, server_checks, yaml_io
+from tooling import catalog, importing, publishing, server_checks, yaml_io
 from tooling.errors import NothingChanged, ToolingError
 from tooling.specs import Definitions, Kind
 
@@ -45,6 +45,10 @@ class Command(BaseCommand):
         check = actions.add_parser("check-servers", help="where live servers differ from the newest release")
         check.add_argument("servers", nargs="*", metavar="SERVER")
         check.add_argument("--accept", action="store_true", help="approve what they say now from now on")
+        live = actions.add_parser("import-server", help="add the tools that a live server lists to the draft")
+        live.add_argument("server", metavar="NAME", help="a server of the draft")
+        live.add_argument("--tool", action="append", default=[], dest="tools", help="only this tool; may be repeated")
+        live.add_argument("--dry-run", action="store_true", help="only say what would be added")
         diff = actions.add_parser("diff", help="newest release ↔ draft, N ↔ draft, or N ↔ M")
         diff.add_argument("old", nargs="?", type=int, metavar="N")
         diff.add_argument("new", nargs="?", type=int, metavar="M")
@@ -57,11 +61,12 @@ class Command(BaseCommand):
             "publish": self.publish,
             "rollback": self.roll_back,
             "check-servers": self.check_servers,
+            "import-server": self.import_server,
             "diff": self.diff,
         }
         names = {
             "paths", "publish", "message", "directory", "draft", "release", "force", "number", "old", "new", "servers",
-            "accept",
+            "accept", "server", "tools", "dry_run",
         }  # fmt: skip
         try:
             actions[action](**{name: options[name] for name in names & options.keys()})
@@ -78,7 +83,7 @@ class Command(BaseCommand):
         if publish and not message.strip():
             raise CommandError('--publish needs a comment: -m "what changes for users"')
         definitions, kinds = self._read(paths, publishing.draft())
-        publishing.replace_draft(definitions, kinds=kinds)
+        publishing.change_draft(definitions, kinds=kinds, author=AUTHOR)
         self.stdout.write(f"the draft now holds {len(definitions.tools)} tools")
         if publish:
             self.publish(message)
@@ -135,6 +140,36 @@ class Command(BaseCommand):
                 self.stdout.write(f"{checked.server}: {line}")
         if not is_as_published:
             raise CommandError("not every server is as published")
+
+    def import_server(self, server: str, tools: Sequence[str], dry_run: bool) -> None:
+        """Each tool as the type that the server suggests: it is said, and the draft is there to be corrected."""
+        seen = importing.look(server)
+        if not seen.probe.is_good:
+            raise CommandError(f"{server} gave no list of tools: {seen.probe.reason}")
+        listed = {found.tool.name for found in seen.discovery.found}
+        for name in seen.discovery.known:
+            self.stdout.write(f"{name}: already in the draft; left as it is")
+        for refused in seen.discovery.refused:
+            self.stderr.write(f"{refused.name}: warning: {importing.refusal_in_english(refused)}", lambda text: text)
+        if missing := [name for name in tools if name not in listed and name not in seen.discovery.known]:
+            raise CommandError(f"cannot be imported from {server}: {', '.join(missing)}; nothing was changed")
+        chosen = {
+            one.tool.name: one.tool.tool_type for one in seen.discovery.found if not tools or one.tool.name in tools
+        }
+        planned = importing.plan(seen.discovery, chosen)
+        for found in (one for one in seen.discovery.found if one.tool.name in planned.tools):
+            self.stdout.write(f"{found.tool.name}: {importing.why_in_english(found)}")
+            for note in found.notes:
+                self.stdout.write(f"{found.tool.name}: {importing.note_in_english(note)}")
+        if dry_run:
+            self._show(planned)
+        else:
+            self.stdout.write(f"{len(importing.write(planned))} tools added to the draft; nothing is published")
+
+    def _show(self, planned: importing.Plan) -> None:
+        files = yaml_io.write(planned.alone())
+        for name in (f"{Kind.TOOLS}.yaml", f"{Kind.POLICIES}.yaml"):
+            self.stdout.write(f"# {name}\n{files[name]}")
 
     def diff(self, old: int | None, new: int | None) -> None:
         before = catalog.release(old) if old is not None else catalog.current()
