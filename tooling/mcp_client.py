@@ -144,7 +144,7 @@ class McpGateway:
             return NoAnswer(f"no answer within {seconds:g} s")
         except Exception as error:  # the SDK raises its own, pydantic's and anyio's errors for what a server answers
             connection.retire()
-            return NoAnswer(described(error))
+            return NoAnswer(target.hidden(described(error)))
         finally:
             connection.give_back()
 

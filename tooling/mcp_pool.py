@@ -131,7 +131,7 @@ class Connection:
             failure = NotSent(str(refused), again=False)
         except Exception as error:  # whatever the SDK, a server or a child does wrong ends this client and no other
             why = (self.http.refusal if self.http else "") or described(error)
-            failure = NotSent(f"could not connect: {why}")
+            failure = NotSent(f"could not connect: {self.target.hidden(why)}")
         finally:
             self.is_retired = True
             if not self.opened.done():

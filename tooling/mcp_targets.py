@@ -15,6 +15,9 @@ from urllib.parse import urlsplit
 from tooling.gateway import NotSent
 from tooling.specs import ServerSpec, Transport
 
+SHORTEST_SECRET = 4
+"""Characters; what is shorter would take every other word of a text with it."""
+
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -27,6 +30,15 @@ class Target:
     headers: tuple[tuple[str, str], ...] = ()
     command: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
+
+    def hidden(self, text: str) -> str:
+        """``text`` without the values of headers and variables, as they are or as an error quotes them."""
+        held = [value for name, value in (*self.headers, *self.env) if name != "PATH"]
+        secrets = {one for value in held for one in (value, *value.split()) if len(one) >= SHORTEST_SECRET}
+        written = {one for secret in secrets for one in (secret, repr(secret)[1:-1])}
+        for one in sorted(written, key=len, reverse=True):
+            text = text.replace(one, "***")
+        return text
 
 
 class _Unset(Exception):

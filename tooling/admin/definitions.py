@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from tooling import catalog, publishing
 from tooling.admin import live
 from tooling.admin.base import DraftAdmin
+from tooling.admin.importing import LiveServerAdmin
 from tooling.content import text_from_plain
 from tooling.forms.definitions import (
     ArgumentForm,
@@ -94,7 +95,7 @@ class DefinitionAdmin(DraftAdmin):
 
 
 @admin.register(McpServer)
-class ServerAdmin(DefinitionAdmin):
+class ServerAdmin(DefinitionAdmin, LiveServerAdmin):
     section = "mcp_servers"
     form = ServerForm
     list_display = ["name", "transport", "reached_by", "enabled", "live_state"]
