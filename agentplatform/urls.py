@@ -26,5 +26,6 @@ urlpatterns = [
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
     path("admin/", admin.site.urls),
     path("api/v1/", include("transactions.api.urls")),
+    path("api/v1/definitions/", include("tooling.api.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
 ]

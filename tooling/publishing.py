@@ -62,12 +62,11 @@ def require(seen: Seen) -> None:
 
 
 @atomic
-def change_draft(definitions: Definitions, *, kinds: Collection[Kind], author: object, seen: Seen = None) -> Version:
+def change_draft(definitions: Definitions, *, kinds: Collection[Kind], author: object, seen: Seen = None) -> None:
     """Make the draft's ``kinds`` equal to ``definitions``, or raise DraftMoved if it is not what was ``seen``."""
     take_turn()
     require(seen)
     replace_draft(definitions, kinds=kinds, by=author)
-    return version_of(draft())
 
 
 def check_draft() -> tuple[Finding, ...]:
