@@ -12,6 +12,7 @@ from rest_framework import serializers
 
 from tooling import yaml_io
 from tooling.api_basics import ProblemOut
+from tooling.content import from_content, to_content
 from tooling.findings import Finding
 from tooling.models import Release
 from tooling.specs import Definitions
@@ -25,8 +26,11 @@ MOST_PROBLEMS = 1000
 
 
 def files_of(definitions: Definitions) -> dict[str, str]:
-    """The files of an export, the empty folder of workflows included: sent back they make the same again."""
-    files = dict(yaml_io.write(definitions))
+    """The files of an export, the empty folder of workflows included: sent back they make the same again.
+
+    Equal content makes equal files, in whatever order the draft's rows come.
+    """
+    files = dict(yaml_io.write(from_content(to_content(definitions))))
     return files if definitions.workflows else files | {yaml_io.FOLDER: ""}
 
 
