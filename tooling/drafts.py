@@ -182,8 +182,10 @@ def _write(model: type[Any], rows: Mapping[str, Values]) -> None:
 
 
 @atomic
-def add_tools(tools: Mapping[str, ToolSpec], policies: Mapping[str, PolicySpec]) -> list[str]:
+def add_tools(tools: Mapping[str, ToolSpec], policies: Mapping[str, PolicySpec], *, by: object = None) -> list[str]:
     """Add ``tools`` with their ``policies`` and say which were new; what the draft has of them by now stays."""
+    if by is not None:
+        DraftEdit.objects.create(by=str(by)[:150])
     known = set(Tool.objects.filter(name__in=tools).values_list("name", flat=True))
     new = {name: tool for name, tool in tools.items() if name not in known}
     _write_rows(new)

@@ -9,6 +9,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from django.db.transaction import atomic
+
 from tooling.content import to_plain
 from tooling.discovery import Discovery, Found, RefusalKind, Refused, Why, discover
 from tooling.drafts import add_tools, draft
@@ -16,6 +18,7 @@ from tooling.drift import fingerprint
 from tooling.errors import ToolingError
 from tooling.gateway import ToolGateway
 from tooling.probing import Probe, probe
+from tooling.publishing import take_turn
 from tooling.schema_reading import Note, NoteKind
 from tooling.specs import JSON, Definitions, PolicySpec, ToolSpec, ToolType
 
@@ -73,9 +76,14 @@ def plan(discovery: Discovery, chosen: Mapping[str, ToolType]) -> Plan:
     )
 
 
-def write(planned: Plan) -> list[str]:
-    """Add what was planned to the draft; the names that were new."""
-    return add_tools(planned.tools, planned.policies)
+@atomic
+def write(planned: Plan, *, by: object = None) -> list[str]:
+    """Add what was planned to the draft, in its turn; the names that were new. ToolingError if their server is gone."""
+    take_turn()
+    servers = draft().servers
+    if gone := {tool.mcp_server for tool in planned.tools.values()} - servers.keys():
+        raise ToolingError(f"the draft has no server {', '.join(sorted(gone))} any more; nothing was changed")
+    return add_tools(planned.tools, planned.policies, by=by)
 
 
 # For the command, in English; the admin has its own words -----------------------------------------------------

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.admin.models import ADDITION, LogEntry
 from django.core.exceptions import PermissionDenied
+from django.db.transaction import atomic
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -19,7 +19,7 @@ from django.views.defaults import permission_denied
 
 from tooling import choices, importing, publishing, yaml_io
 from tooling.admin.base import DraftAdmin
-from tooling.admin.changes import lines_of
+from tooling.admin.changes import lines_of, shown
 from tooling.admin.live_words import refused_words, said_of, told_of_note, why_words
 from tooling.discovery import Discovery, Found
 from tooling.drafts import server_of
@@ -82,7 +82,7 @@ class LiveServerAdmin(DraftAdmin):
     def _list(self, request: HttpRequest, server: McpServer, discovery: Discovery) -> HttpResponse:
         context = {
             "title": _("Import tools from %(server)s") % {"server": server},
-            "tools": [shown(found) for found in discovery.found],
+            "tools": [offered(found) for found in discovery.found],
             "known": discovery.known,
             "refused": [(one.name, refused_words(one)) for one in discovery.refused],
             "types": choices.TOOL_TYPES,
@@ -110,11 +110,10 @@ class LiveServerAdmin(DraftAdmin):
         return TemplateResponse(request, template, everything)
 
     def _write(self, request: HttpRequest, planned: importing.Plan) -> HttpResponse:
-        added = importing.write(planned)
-        rows = list(Tool.objects.filter(name__in=added))
-        LogEntry.objects.log_actions(
-            request.user.pk, rows, ADDITION, change_message=_("Imported from the live server.")
-        )
+        with atomic():
+            added = importing.write(planned)
+            for tool in Tool.objects.filter(name__in=added):
+                self.log_addition(request, tool, _("Imported from the live server."))
         text = ngettext(
             "%(n)d tool was added to the draft: %(names)s. Check its policy before you publish.",
             "%(n)d tools were added to the draft: %(names)s. Check their policies before you publish.",
@@ -133,12 +132,12 @@ def chosen_of(request: HttpRequest) -> dict[str, ToolType]:
     return chosen
 
 
-def shown(found: Found) -> dict[str, Any]:
+def offered(found: Found) -> dict[str, Any]:
     """One tool for the list: its arguments as we would declare them, and what to look at."""
     kinds = dict(choices.ARGUMENT_TYPES)
     return {
         "name": found.tool.name,
-        "description": found.tool.description.default,
+        "description": shown(found.tool.description.default, None),
         "arguments": [
             {"name": one.name, "type": kinds[one.type.value], "required": one.name in found.requires}
             for one in found.tool.arguments

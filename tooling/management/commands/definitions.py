@@ -164,7 +164,9 @@ class Command(BaseCommand):
         if dry_run:
             self._show(planned)
         else:
-            self.stdout.write(f"{len(importing.write(planned))} tools added to the draft; nothing is published")
+            self.stdout.write(
+                f"{len(importing.write(planned, by=AUTHOR))} tools added to the draft; nothing is published"
+            )
 
     def _show(self, planned: importing.Plan) -> None:
         files = yaml_io.write(planned.alone())
