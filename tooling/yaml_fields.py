@@ -37,6 +37,8 @@ class Report:
 
     problems: list[Problem] = field(default_factory=list)
     places: dict[Path, Place] = field(default_factory=dict)
+    _told: set[Problem] = field(default_factory=set)
+    """The problems again, so that a file of many thousands is read in time."""
 
     def error(self, code: str, message: str, place: Place, hint: str = "") -> None:
         self._add(Severity.ERROR, code, message, place, hint)
@@ -46,7 +48,8 @@ class Report:
 
     def _add(self, severity: Severity, code: str, message: str, place: Place, hint: str) -> None:
         problem = Problem(severity, code, message, place.file, place.line, place.column, hint)
-        if problem not in self.problems:
+        if problem not in self._told:
+            self._told.add(problem)
             self.problems.append(problem)
 
     def unknown_key(self, entry: Entry, known: Mapping[str, object] | set[str]) -> None:

@@ -147,8 +147,9 @@ def _reading(
     definitions = _assemble(sections, report, base or Definitions())
     if sections.complete:
         locate = _locator(report)
+        errors = {_spot(one) for one in report.problems if one.is_error}
         for finding in check(definitions, stdio_commands=stdio_commands):
-            _add_finding(finding, locate(finding.path), report)
+            _add_finding(finding, locate(finding.path), report, errors)
     order = {name: number for number, name in enumerate(files)}
     problems = sorted(report.problems, key=lambda one: (order.get(one.file, -1), one.line, one.column))
     failed = any(problem.is_error for problem in problems)
@@ -167,8 +168,15 @@ def _locator(report: Report) -> Callable[[tuple[str, ...]], Place | None]:
     return locate
 
 
-def _add_finding(finding: Finding, place: Place | None, report: Report) -> None:
-    """Report ``finding`` unless the same place is an error already, of which this only follows."""
+Spot = tuple[str, int, int]
+
+
+def _spot(place: Place | Problem) -> Spot:
+    return (place.file, place.line, place.column)
+
+
+def _add_finding(finding: Finding, place: Place | None, report: Report, errors: set[Spot]) -> None:
+    """Report ``finding`` unless its place is among the ``errors`` already, of which this only follows."""
     severity = finding.severity
     if place is None:
         if severity is Severity.WARNING:
@@ -177,10 +185,10 @@ def _add_finding(finding: Finding, place: Place | None, report: Report) -> None:
     elif finding.code == "workflow.action_unknown":
         # A leftover of the draft that nobody runs is only worth a warning; what is being imported must be right.
         severity = Severity.ERROR
-    errors = {(one.file, one.line, one.column) for one in report.problems if one.is_error}
-    if (place.file, place.line, place.column) in errors:
+    if _spot(place) in errors:
         return
     if severity is Severity.ERROR:
+        errors.add(_spot(place))
         report.error(finding.code, finding.message, place)
     else:
         report.warning(finding.code, finding.message, place)
