@@ -39,6 +39,7 @@ from transactions.core.statuses import (
 )
 from transactions.models import Attempt, Confirmation, Event, Item, Transaction, Turn
 from transactions.services import accounting, executing, intake, validating
+from transactions.services.evidence import Tally, verify
 
 pytestmark = [pytest.mark.django_db, pytest.mark.runtime]
 
@@ -397,6 +398,7 @@ class Life:
         succeeded = {i.pk for t in transactions for i in t.items.all() if i.status == ItemStatus.SUCCEEDED}
         assert self.succeeded <= succeeded
         self.succeeded = succeeded
+        assert list(verify(Tally(), self.world.conversation.pk)) == []
 
     def check_transaction(self, transaction: Transaction, events: list[Event]) -> None:
         """What is final stays and was told once; what was called agrees with the ledger; one question is open."""

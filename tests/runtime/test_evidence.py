@@ -214,7 +214,7 @@ def test_the_rest_of_an_attempt_and_of_a_confirmation_still_moves() -> None:
     settled()
 
     Attempt.objects.update(failure="x", normalised={"ok": True})
-    Confirmation.objects.update(answered_by="button")
+    Confirmation.objects.update(answered_at=None)
 
     assert findings() == []
 

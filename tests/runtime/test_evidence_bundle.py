@@ -122,7 +122,20 @@ CHANGES: dict[str, tuple[Callable[[Any], None], set[str]]] = {
     "an event of another transaction": (change("chain", "events", -1, "content", to="0" * 64), {"chain"}),
     "an event is gone": (lambda bundle: bundle["chain"]["events"].pop(3), {"chain"}),
     "the newest event is gone": (lambda bundle: bundle["chain"]["events"].pop(), {"chain"}),
-    "an item": (change("transaction", "items", 0, "status", to="FAILED"), set()),
+    "an item": (change("transaction", "items", 0, "status", to="FAILED"), {"items"}),
+    "an item's protocol": (change("transaction", "items", 0, "protocol", to="FAKE"), {"items"}),
+    "an item's reason": (change("transaction", "items", 0, "reason", to="?"), {"items"}),
+    "an item is gone": (change("transaction", "items", to=[]), {"items"}),
+    "the answer to a confirmation": (
+        change("transaction", "confirmations", 0, "status", to="rejected"),
+        {"confirmations"},
+    ),
+    "who answered": (change("transaction", "confirmations", 0, "answered_by", to="button"), {"confirmations"}),
+    "an argument": (change("transaction", "arguments", 0, "value", to="?"), {"arguments"}),
+    "the validator's answer": (change("transaction", "pre_validation", "answer", to={}), {"pre_validation"}),
+    "why it ended so": (change("transaction", "reason_code", to="tool_failed"), {"reason_code"}),
+    "the review": (change("transaction", "review_state", to="resolved"), {"review_state"}),
+    "the tool": (change("transaction", "tool", to="other"), {"tool"}),
     "the release": (change("release", "hash", to="0" * 64), set()),
 }
 
@@ -149,7 +162,7 @@ def test_a_change_that_was_signed_anew_is_found_by_the_expected_key(settings: An
     bundle = bundle_of(two_transactions().transaction)
     key = signing.public_key()
     settings.EVIDENCE_KEY = SEED
-    bundle["transaction"]["items"][0]["status"] = "FAILED"
+    bundle["transaction"]["attempts"][0]["secondary_error"] = "?"
     path = tmp_path / "bundle.json"
     path.write_text(json.dumps(signing.signed(bundle)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC
 from typing import Any
 from uuid import UUID
@@ -11,6 +12,7 @@ from django.db.transaction import atomic
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import APIException
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
@@ -18,21 +20,37 @@ from tooling import catalog
 from tooling.api_basics import problems
 from transactions.api.permissions import OperatorEndpoint
 from transactions.api.serializers import TransactionDetail
-from transactions.core.bundles import FORMAT, chain_rows
-from transactions.models import Conversation, Event, Transaction
+from transactions.core.bundles import FORMAT, chain_rows, problems_of
+from transactions.core.records import malformed
+from transactions.models import Attempt, Conversation, Event, Transaction
 from transactions.services.rows import database_now, entry_of, hold
 from transactions.services.signing import signed
 
 
+class BrokenRecord(APIException):
+    """The rows of a transaction are not what its events say; each is named, and nothing is signed."""
+
+    status_code = 409
+    default_code = "broken_record"
+
+    def __init__(self, wrong: Sequence[str]) -> None:
+        super().__init__("; ".join(wrong))
+
+
 @atomic
 def bundle_of(transaction: Transaction) -> dict[str, Any]:
-    """Everything that proves what ``transaction`` did, signed; nothing of its conversation moves while it is read."""
+    """Everything that proves what ``transaction`` did, signed; nothing of its conversation moves while it is read.
+
+    Raises BrokenRecord where a part of it does not hold.
+    """
     conversation = hold(transaction.conversation_id)
     transaction = Transaction.objects.select_related("conversation__channel").get(pk=transaction.pk)
     try:
         release_hash = catalog.release(transaction.release).hash
     except catalog.NothingPublished:
         release_hash = None
+    if wrong := _unreadable(transaction):
+        raise BrokenRecord(wrong)
     content = {
         "format": FORMAT,
         "made_at": database_now().astimezone(UTC).isoformat(),
@@ -41,7 +59,24 @@ def bundle_of(transaction: Transaction) -> dict[str, Any]:
         "chain": _chain_of(conversation, transaction),
     }
     # As a reader of the file will have it, for that is what is signed.
-    return signed(json.loads(JSONRenderer().render(content)))
+    read = json.loads(JSONRenderer().render(content))
+    if problems := problems_of(read):
+        raise BrokenRecord([f"{problem.part}: {problem.detail}" for problem in problems])
+    return signed(read)
+
+
+def _unreadable(transaction: Transaction) -> list[str]:
+    """Columns that hold what the product cannot have written, so that no record can be made of them."""
+    held = {"arguments": transaction.arguments, "pre_validation": transaction.pre_validation}
+    steps = Attempt.objects.filter(transaction=transaction).order_by("number").values_list("number", "steps")
+    return [
+        *malformed(str(transaction.pk), **held),
+        *(
+            f"transactions_attempt {number} of transaction {transaction.pk}: steps is no list of objects"
+            for number, held_steps in steps
+            if not isinstance(held_steps, list) or not all(isinstance(step, dict) for step in held_steps)
+        ),
+    ]
 
 
 def _chain_of(conversation: Conversation, transaction: Transaction) -> dict[str, Any]:
@@ -105,7 +140,7 @@ class TransactionEvidenceView(OperatorEndpoint):
 
     @extend_schema(
         operation_id="transactions_evidence",
-        responses={200: EvidenceOut, **problems(401, 403, 404, 429)},
+        responses={200: EvidenceOut, **problems(401, 403, 404, 409, 429)},
     )
     def get(self, request: Any, pk: UUID) -> Response:
         bundle = bundle_of(get_object_or_404(Transaction, pk=pk))

@@ -11,10 +11,9 @@ from rest_framework import serializers
 
 from transactions.api.counts import counts_of
 from transactions.core.ledger import Counts
+from transactions.core.records import shown_pre_validation
 from transactions.core.statuses import AttemptStatus, ConfirmationStatus, ItemStatus, ReviewState, Status
 from transactions.models import Transaction
-
-PRE_VALIDATION_KEYS = ("tool", "eligible", "fail_open_used", "request", "answer", "error")
 
 
 def moment(**more: Any) -> serializers.DateTimeField:
@@ -151,12 +150,8 @@ class TransactionDetail(TransactionRow):
 
     @extend_schema_field(PreValidationOut(allow_null=True))
     def get_pre_validation(self, transaction: Transaction) -> dict[str, Any] | None:
-        held = transaction.pre_validation
-        if held is None:
-            return None
-        shown = {key: held.get(key) for key in PRE_VALIDATION_KEYS}
-        verdict = shown["eligible"] if isinstance(shown["eligible"], bool) else None
-        return shown | {"eligible": verdict, "fail_open_used": bool(shown["fail_open_used"])}
+        shown: dict[str, Any] | None = shown_pre_validation(transaction.pre_validation)
+        return shown
 
     def get_counts(self, transaction: Transaction) -> dict[str, int]:
         confirmed = (item.status for item in transaction.items.all() if not item.unconfirmed)

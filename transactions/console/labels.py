@@ -204,6 +204,7 @@ EVENTS: Mapping[str, Text] = {
     "assistant.message": _("The assistant answered"),
     "transaction.started": _("Transaction opened"),
     "transaction.moved": _("Status changed"),
+    "transaction.redirected": _("The validator named another tool"),
     "transaction.retried": _("Failed items are tried again"),
     "parameters.requested": _("Asked for a value"),
     "pre_validation.finished": _("Pre-validation finished"),

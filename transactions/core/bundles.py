@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transactions.core.evidence import RAW_ANSWER, REQUEST, START, Entry, canonical, fingerprint, link
+from transactions.core.records import Told, contradictions
 
 FORMAT = "agentplatform.evidence/1"
 
@@ -73,11 +74,19 @@ def _beside(transaction: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -
     chained = [(event["kind"], event["data"], event["model_calls"]) for event in own]
     if canonical(shown) != canonical(chained):
         yield Problem("events", "the transaction's events are not those of the chain")
-    moved = [event["data"]["to"] for event in own if event["kind"] == "transaction.moved"]
-    if moved and moved[-1] != transaction["status"]:
-        yield Problem("status", f"it is {transaction['status']}, the last event says {moved[-1]}")
+    yield from _rows(transaction, own)
     yield from _attempts(transaction["attempts"], own)
     yield from _confirmations(transaction["confirmations"], own)
+
+
+def _rows(transaction: Mapping[str, Any], own: Iterable[Mapping[str, Any]]) -> Iterator[Problem]:
+    """The rows that show outcomes, against the newest event that speaks of each."""
+    told = Told()
+    for event in own:
+        told.take(event["number"], event["kind"], event["data"])
+    arguments = {held["name"]: {key: held[key] for key in held if key != "name"} for held in transaction["arguments"]}
+    for found in contradictions(told, {**transaction, "arguments": arguments}):
+        yield Problem(found.part, str(found))
 
 
 def _attempts(attempts: Iterable[Mapping[str, Any]], own: Iterable[Mapping[str, Any]]) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ from transactions.core.statuses import ConfirmationStatus, ItemStatus, ReasonCod
 from transactions.models import Confirmation, Conversation, Item, Transaction, Turn
 from transactions.services import ending, executing, lineage
 from transactions.services.calls import IMPLICIT, Rules, asked_for, digest_of, items_at_stake
-from transactions.services.rows import change, database_now, move, record
+from transactions.services.rows import change, database_now, move, record, sealed
 from transactions.services.telling import argument_texts, as_reply_item
 
 
@@ -192,7 +192,7 @@ def _open(
         requested_seq=conversation.last_seq + 1,
         expires_at=expires_at,
     )
-    opened = {"confirmation_id": str(confirmation.pk), "digest": confirmation.digest}
+    opened = {"confirmation_id": str(confirmation.pk), "digest": confirmation.digest, **sealed(transaction)}
     record(conversation, "confirmation.opened", opened, transaction=transaction, turn=turn, is_public=False)
     ask(conversation, confirmation, turn=turn, rule=rule)
 

@@ -1,4 +1,4 @@
-"""Checks the stored evidence: every chain of events, and what attempts and confirmations keep beside it.
+"""Checks the stored evidence: every chain of events, and what the rows beside it keep and show.
 
 Reads while the product works. What an event says is compared with rows that are read after it, so that a row written
 meanwhile is never taken for a forged one.
@@ -27,6 +27,7 @@ from transactions.core.evidence import (
     fingerprint,
 )
 from transactions.models import Attempt, Confirmation, Conversation, Event
+from transactions.services.agreeing import Account, disagreements
 from transactions.services.rows import entry_of
 
 BATCH = 200
@@ -65,8 +66,11 @@ class Notes:
     """confirmation → column → note."""
     begun: set[str] = field(default_factory=set)
     """Transactions that began in the chain: nothing of theirs may be missing in it."""
+    account: Account = field(default_factory=Account)
+    """Of the rows that show outcomes."""
 
     def take(self, entry: Entry) -> None:
+        self.account.take(entry)
         data = entry.data
         if entry.number is None or entry.transaction is None or not isinstance(data, Mapping):
             return
@@ -95,6 +99,8 @@ def verify(tally: Tally, conversation_id: UUID | None = None) -> Iterator[tuple[
             yield conversation, finding
         tally.conversations += len(batch)
         yield from _beside(notes, accused)
+        # A chain that does not hold proves nothing of the rows that change.
+        yield from disagreements({pk: seen.account for pk, seen in notes.items() if pk not in accused})
 
 
 def _batches(conversation_id: UUID | None) -> Iterator[dict[UUID, tuple[int, str]]]:

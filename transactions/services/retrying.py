@@ -11,7 +11,7 @@ from transactions.models import Conversation, Transaction, Turn
 from transactions.services import ending
 from transactions.services.advancing import Opening, open_transaction
 from transactions.services.lineage import LeftOut, RetryPlan, RetryRefused, newest_to_retry, plan
-from transactions.services.rows import hold, record
+from transactions.services.rows import hold, record, sealed
 
 __all__ = ["LeftOut", "RetryPlan", "RetryRefused", "newest_to_retry", "open_child", "plan", "retry"]
 
@@ -54,6 +54,7 @@ def open_child(
         keep_items=found.keep_items,
     )
     child = open_transaction(conversation, opening, found.rules, turn=turn, actor=actor)
-    data = {"parent_id": str(parent.pk), "by": by, "items": [item.label for item in found.again]}
+    asked = {"parent_id": str(parent.pk), "by": by, "items": [item.label for item in found.again]}
+    data = {**asked, **sealed(child)}
     record(conversation, "transaction.retried", data, transaction=child, turn=turn, actor=actor, is_public=False)
     return child

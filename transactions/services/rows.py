@@ -12,7 +12,7 @@ from django.db.models import F
 from tooling.cleaning import clean_json
 from transactions import outbox
 from transactions.clock import database_now as database_now
-from transactions.core import evidence
+from transactions.core import evidence, records
 from transactions.core.errors import StaleTransaction
 from transactions.core.statuses import Rule, Status, check_move, is_final
 from transactions.models import Conversation, Event, Transaction, TransactionQuerySet, Turn
@@ -119,6 +119,13 @@ def change(transaction: Transaction, **fields: Any) -> None:
         setattr(transaction, name, value)
 
 
+def sealed(transaction: Transaction) -> dict[str, str]:
+    """For the data of an operator-only event: the fingerprints of what no event holds in full, as written just now."""
+    return records.seal(
+        arguments=transaction.arguments, pre_validation=transaction.pre_validation, reason=transaction.reason
+    )
+
+
 def move(
     conversation: Conversation,
     transaction: Transaction,
@@ -138,7 +145,7 @@ def move(
     return record(
         conversation,
         "transaction.moved",
-        {"from": old, "to": new, "reason_code": transaction.reason_code},
+        {"from": old, "to": new, "reason_code": transaction.reason_code, **sealed(transaction)},
         transaction=transaction,
         turn=turn,
         rule=rule,

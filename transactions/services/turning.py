@@ -16,7 +16,7 @@ from transactions.core import reply
 from transactions.core.errors import LeaseLost
 from transactions.core.statuses import BUSY, Rule
 from transactions.models import Conversation, Transaction, Turn, TurnQuerySet
-from transactions.services.rows import database_now, hold, record
+from transactions.services.rows import database_now, hold, record, sealed
 from transactions.services.telling import say
 
 TRY_LIMIT = 3
@@ -103,10 +103,12 @@ def finish_turn(
 ) -> None:
     """Mark the turn handled by ``rule`` and keep what was read, by which profile, as evidence (runtime.md §5.8)."""
     Turn.objects.filter(pk=turn.pk).update(handled_at=database_now(), rule=rule)
+    # Read anew: what the turn did to it may have been done by another copy of the row.
+    seals = sealed(Transaction.objects.get(pk=transaction.pk)) if transaction is not None else {}
     record(
         conversation,
         "turn.handled",
-        evidence or {},
+        {**(evidence or {}), **seals},
         transaction=transaction,
         turn=turn,
         rule=rule,

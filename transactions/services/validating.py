@@ -33,7 +33,7 @@ from transactions.services import amending, confirming, lineage
 from transactions.services.advancing import ask, retarget, start_validation
 from transactions.services.calls import Rules, auxiliary_arguments, rules_of
 from transactions.services.ending import end
-from transactions.services.rows import change, database_now, hold, move, record
+from transactions.services.rows import change, database_now, hold, move, record, sealed
 
 CLAIM_LIMIT = 3
 
@@ -204,6 +204,8 @@ def _redirect(conversation: Conversation, transaction: Transaction, rules: Rules
         return
     _resolve(transaction, judgement.arguments)
     new_rules = retarget(transaction, rules, target.name)
+    told = {"tool": target.name, **sealed(transaction)}
+    record(conversation, "transaction.redirected", told, transaction=transaction, is_public=False)
     unmet = refusal_of(judgement.items, new_rules.policy)
     if missing(new_rules.policy.requires, transaction.known):
         move(conversation, transaction, Status.COLLECTING_PARAMETERS)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
-from transactions.api.evidence import bundle_of
+from transactions.api.evidence import BrokenRecord, bundle_of
 from transactions.core.bundles import Problem, problems_of
 from transactions.models import Transaction
 from transactions.services import signing
@@ -47,7 +47,11 @@ class Command(BaseCommand):
         transaction = Transaction.objects.filter(pk=pk).first()
         if transaction is None:
             raise CommandError(f"there is no transaction {pk}")
-        self.stdout.write(json.dumps(bundle_of(transaction), indent=1, ensure_ascii=False))
+        try:
+            bundle = bundle_of(transaction)
+        except BrokenRecord as error:
+            raise CommandError(f"nothing is signed, for the record of {pk} does not hold: {error.detail}") from error
+        self.stdout.write(json.dumps(bundle, indent=1, ensure_ascii=False))
 
     def _check(self, path: Path, *, expected_key: str | None) -> None:
         bundle = read_bundle(path)

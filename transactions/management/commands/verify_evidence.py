@@ -1,4 +1,16 @@
-"""``manage.py verify_evidence``: whether every row of evidence is as it was written."""
+"""``manage.py verify_evidence``: whether every row of evidence is as it was written.
+
+Covered: every event (its content, place and number); of attempts the request, the raw answer and a workflow's steps;
+of confirmations the text, items, digest, status and answered_by; of turns the text and client_message_id; of
+transactions the status, multi_item_status, reason_code, reason, review_state, release, tool, parent, arguments and what
+the record shows of pre_validation; of items the label, status, protocol and the reason as it was shown.
+
+Not covered: what begins before the chain, and fingerprints before the release that writes them; an item's evidence,
+verdict_source, rule and fields (the raw answer that they were read from is), rows that nobody confirmed, what an item
+that is still unknown was given by an answer nobody was told of; times, leases, counters and an attempt's normalised
+answer. Where a chain does not hold, the rows that change are not compared with it. Whoever rewrites a whole chain is
+found only by what was kept elsewhere, such as a signed bundle.
+"""
 
 from __future__ import annotations
 
