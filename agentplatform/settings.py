@@ -160,6 +160,13 @@ OFFLINE_MODEL = env.bool("OFFLINE_MODEL", default=False)
 
 MCP_STDIO_COMMANDS = env.list("MCP_STDIO_COMMANDS", default=[])
 
+# Definitions --------------------------------------------------------------------------------------------------
+
+_own_origins = [origin for origin in CSRF_TRUSTED_ORIGINS if "*" not in origin]
+_own_origins.append(f"http://127.0.0.1:{env.int('PORT', default=8000)}")
+DEFINITION_SCHEMAS_URL = f"{_own_origins[0]}/schemas/definitions"
+"""Where exported files say that their JSON Schemas are."""
+
 # Celery -------------------------------------------------------------------------------------------------------
 
 CELERY_BROKER_URL = REDIS_URL or "memory://"

@@ -9,6 +9,7 @@ from drf_spectacular.views import SpectacularAPIView
 
 from agentplatform.demo_page import demo
 from agentplatform.pages import home
+from agentplatform.schemas import definition_schema
 from transactions.console.login import ThrottledLoginView
 
 handler404 = "transactions.api.problems.page_not_found"
@@ -27,5 +28,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("transactions.api.urls")),
     path("api/v1/definitions/", include("tooling.api.urls")),
+    path("schemas/definitions/<str:kind>.json", definition_schema, name="definition-schema"),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
 ]

@@ -53,8 +53,11 @@ def dump(value: JSON) -> str:
     return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000_000))
 
 
-def write(definitions: Definitions) -> Mapping[str, str]:
-    """File name → YAML. Every kind but an absent workflow has its file, so that importing replaces them all."""
+def write(definitions: Definitions, *, schemas: str = "") -> Mapping[str, str]:
+    """File name → YAML. Every kind but an absent workflow has its file, so that importing replaces them all.
+
+    ``schemas``: where the schemas of the files are served; each file then names its own in the first line.
+    """
     contents: dict[str, Keys] = {
         Kind.SERVERS: {"mcp_servers": _each(definitions.servers, _server)},
         Kind.TOOLS: {"tools": _each(definitions.tools, _tool)},
@@ -69,7 +72,13 @@ def write(definitions: Definitions) -> Mapping[str, str]:
     texts = {f"{kind}.yaml": dump({"version": 1, **keys}) for kind, keys in contents.items()}
     for workflow in definitions.workflows.values():
         texts[_workflow_file(workflow, texts)] = dump(workflow_keys(workflow))
-    return texts
+    return {name: first_line(name, schemas) + text for name, text in texts.items()} if schemas else texts
+
+
+def first_line(name: str, schemas: str) -> str:
+    """The comment by which editors find the schema of the file ``name``."""
+    kind = Kind.WORKFLOWS if name.startswith(f"{Kind.WORKFLOWS}/") else name.removesuffix(".yaml")
+    return f"# yaml-language-server: $schema={schemas.rstrip('/')}/{kind}.json\n"
 
 
 def _workflow_file(workflow: WorkflowSpec, taken: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.db.transaction import atomic
 
-from tooling import catalog, importing, publishing, server_checks, yaml_io
+from tooling import catalog, file_schemas, importing, publishing, server_checks, yaml_io
 from tooling.errors import NothingChanged, ToolingError
 from tooling.specs import Definitions, Kind
 
@@ -49,6 +50,8 @@ class Command(BaseCommand):
         live.add_argument("server", metavar="NAME", help="a server of the draft")
         live.add_argument("--tool", action="append", default=[], dest="tools", help="only this tool; may be repeated")
         live.add_argument("--dry-run", action="store_true", help="only say what would be added")
+        schema = actions.add_parser("schema", help="the JSON Schema of one kind of file, or of all by kind")
+        schema.add_argument("kind", nargs="?", choices=[kind.value for kind in Kind])
         diff = actions.add_parser("diff", help="newest release ↔ draft, N ↔ draft, or N ↔ M")
         diff.add_argument("old", nargs="?", type=int, metavar="N")
         diff.add_argument("new", nargs="?", type=int, metavar="M")
@@ -62,11 +65,12 @@ class Command(BaseCommand):
             "rollback": self.roll_back,
             "check-servers": self.check_servers,
             "import-server": self.import_server,
+            "schema": self.schema,
             "diff": self.diff,
         }
         names = {
             "paths", "publish", "message", "directory", "draft", "release", "force", "number", "old", "new", "servers",
-            "accept", "server", "tools", "dry_run",
+            "accept", "server", "tools", "dry_run", "kind",
         }  # fmt: skip
         try:
             actions[action](**{name: options[name] for name in names & options.keys()})
@@ -99,7 +103,7 @@ class Command(BaseCommand):
         return reading.definitions, reading.kinds
 
     def export(self, directory: Path, draft: bool, release: int | None) -> None:
-        files = yaml_io.write(_chosen(draft, release))
+        files = yaml_io.write(_chosen(draft, release), schemas=settings.DEFINITION_SCHEMAS_URL)
         # The empty folder says that there are no workflows; without it an import would leave those of the draft.
         (directory / Kind.WORKFLOWS).mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -172,6 +176,10 @@ class Command(BaseCommand):
         files = yaml_io.write(planned.alone())
         for name in (f"{Kind.TOOLS}.yaml", f"{Kind.POLICIES}.yaml"):
             self.stdout.write(f"# {name}\n{files[name]}")
+
+    def schema(self, kind: str | None) -> None:
+        every = {each.value: file_schemas.schema_of(each) for each in Kind}
+        self.stdout.write(json.dumps(every[kind] if kind else every, indent=2, ensure_ascii=False))
 
     def diff(self, old: int | None, new: int | None) -> None:
         before = catalog.release(old) if old is not None else catalog.current()
