@@ -174,13 +174,21 @@ def test_a_body_over_two_mebibytes_is_refused(publisher: Caller):
     assert is_problem(publisher.validate(files), 413, "too_large")
 
 
-def test_a_body_that_does_not_say_how_long_it_is_is_not_read_to_its_end():
+def test_a_body_that_is_too_large_is_not_read_to_its_end():
     endless = BytesIO(b" " * 4_000_000)
 
     with pytest.raises(RequestDataTooBig):
         BoundedJSONParser().parse(endless)
 
     assert endless.tell() <= 2 * 1024 * 1024 + 1
+
+
+def test_a_body_without_a_length_is_not_taken_for_none(publisher: Caller, published: Definitions):
+    chunked = publisher.headers | {"Transfer-Encoding": "chunked"}
+
+    response = publisher.client.generic("POST", f"{URL}validate/", content_type="application/json", headers=chunked)
+
+    assert is_problem(response, 411, "length_needed")
 
 
 def test_a_kind_of_file_that_is_not_sent_stays_and_an_empty_folder_clears_the_workflows(publisher: Caller):

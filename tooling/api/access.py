@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+from rest_framework import status
+from rest_framework.exceptions import APIException
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
@@ -70,12 +75,25 @@ class MayReadReleases(BasePermission):
         return bool(may_see) or MayPublish().has_permission(request, view)
 
 
+class LengthNeeded(APIException):
+    """A body in chunks; the framework takes it for none, and checking nothing would say that all is well."""
+
+    status_code = status.HTTP_411_LENGTH_REQUIRED
+    default_code = "length_needed"
+    default_detail = _("Send the length of the body as Content-Length.")
+
+
 class DefinitionsThrottle(CallerThrottle):
     scope = "definitions"
 
 
 class DefinitionsEndpoint(APIView):
-    """Base of every endpoint of definitions: unless RATE_LIMITS is off, the throttle. Permissions differ."""
+    """Base of every endpoint of definitions: the length of a body and, unless RATE_LIMITS is off, the throttle."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if "Transfer-Encoding" in request.headers and not request.META.get("CONTENT_LENGTH"):
+            raise LengthNeeded
 
     def get_throttles(self) -> list[BaseThrottle]:
         return [DefinitionsThrottle()] if settings.RATE_LIMITS else []

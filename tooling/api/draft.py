@@ -53,7 +53,7 @@ class DraftView(DefinitionsEndpoint):
         parameters=[if_match(required=True)],
         responses={
             (200, "application/json"): shapes.DraftOut,
-            **problems(400, 401, 403, 413, 428, 429),
+            **problems(400, 401, 403, 411, 413, 428, 429),
             (412, MEDIA_TYPE): shapes.MovedProblem,
             (422, MEDIA_TYPE): shapes.InvalidProblem,
         },
@@ -87,7 +87,7 @@ class ValidateView(DefinitionsEndpoint):
     @extend_schema(
         operation_id="definitions_validate",
         request=shapes.ValidateIn,
-        responses={200: shapes.CheckedOut, **problems(400, 401, 403, 413, 429)},
+        responses={200: shapes.CheckedOut, **problems(400, 401, 403, 411, 413, 429)},
     )
     def post(self, request: Request) -> Response:
         """What a `PUT` of these files would say, or without files what publishing the draft would. Changes nothing."""
@@ -108,7 +108,7 @@ class PublishView(DefinitionsEndpoint):
         parameters=[if_match(required=True)],
         responses={
             201: shapes.PublishedOut,
-            **problems(400, 401, 403, 409, 428, 429),
+            **problems(400, 401, 403, 409, 411, 413, 428, 429),
             (412, MEDIA_TYPE): shapes.MovedProblem,
             (422, MEDIA_TYPE): shapes.InvalidProblem,
         },

@@ -133,7 +133,7 @@ class RollbackView(DefinitionsEndpoint):
         parameters=[if_match(required=False)],
         responses={
             201: shapes.ReleaseOut,
-            **problems(400, 401, 403, 404, 409, 429),
+            **problems(400, 401, 403, 404, 409, 411, 413, 429),
             (412, MEDIA_TYPE): shapes.MovedProblem,
         },
     )

@@ -16,7 +16,7 @@ from rest_framework.parsers import JSONParser
 class BoundedJSONParser(JSONParser):
     """DRF's parser; JSON that is nested deeper than Python reads is 400, as other broken JSON is.
 
-    A body over DATA_UPLOAD_MAX_MEMORY_SIZE is 413, also one that does not say how long it is.
+    A body over DATA_UPLOAD_MAX_MEMORY_SIZE is 413, whatever it says of its length.
     """
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
