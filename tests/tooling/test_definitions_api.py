@@ -19,7 +19,7 @@ from tests.builders import an_api_key
 from tests.loading import DEFINITIONS
 from tests.tooling.admin_pages import change_url, save
 from tests.tooling.conftest import read
-from tests.tooling.definitions_api import Caller, files_in, is_problem, set_named
+from tests.tooling.definitions_api import URL, Caller, files_in, is_problem, set_named
 from tests.tooling.test_broken import Broken, broken_files, data_of
 from tooling import catalog, publishing
 from tooling.models import Policy, Release, Tool
