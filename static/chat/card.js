@@ -183,7 +183,7 @@ export class ConfirmationCard {
     clearInterval(this.#timer);
     const tell = () => {
       const left = Date.parse(expiresAt) - Date.now();
-      const minutes = Math.max(1, Math.floor(left / 60_000));
+      const minutes = Math.max(1, Math.round(left / 60_000));
       this.#expiry.replaceChildren(icon("clock"), left > 0 ? this.#texts.expiresIn(minutes) : this.#texts.overdue);
       this.#expiry.classList.toggle("soon", minutes <= 1);
     };

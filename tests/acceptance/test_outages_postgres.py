@@ -85,7 +85,9 @@ def comes_back(chat):
     return True
 
 
-def test_a_message_is_not_acknowledged_while_the_database_is_away_and_is_stored_once_afterwards(stack, postgres):
+def test_a_message_is_not_acknowledged_while_the_database_is_away_and_is_stored_once_afterwards(
+    stack, postgres, sweeper
+):
     ana = stack.chat(customer="away")
     ana.wait_for_ack(ana.say("oi"))
     message_id = str(uuid.uuid4())
