@@ -27,7 +27,13 @@ PLANNED = {True: {ItemStatus.PENDING, ItemStatus.IN_FLIGHT}, False: {ItemStatus.
 """What an item can be that the open question, or the confirmed one, names as eligible or not."""
 ASKED = (Status.AWAITING_CONFIRMATION, Status.EXECUTING)
 SEALED = ("arguments", "pre_validation", "reason")
-SEALING = ("transaction.moved", "transaction.redirected", "confirmation.opened")
+SEALING = (
+    "transaction.moved",
+    "transaction.redirected",
+    "transaction.retried",
+    "confirmation.opened",
+    "turn.handled",
+)
 """Events that always carry fingerprints; one without was written by a release that knew none."""
 
 
