@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -359,24 +358,29 @@ def test_a_wrong_token_is_told_as_a_refusal_and_not_shown(
     assert "4711" not in found.reason
 
 
-@pytest.mark.parametrize("secret", ["s3cr3t-value\n", "s3cr3t-value\x01", "s3cr3t-välue\u2028"])
-def test_a_secret_that_cannot_be_sent_is_not_told(secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ODD_TOKEN", secret)
+def test_a_secret_that_cannot_be_sent_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODD_TOKEN", "s3cr3t-value\n")
 
-    found = tried(ServerSpec("x", endpoint="http://127.0.0.1:9/mcp", headers={"Authorization": "Bearer ${ODD_TOKEN}"}))
+    with a_plain_web_server(200) as endpoint:
+        found = tried(ServerSpec("x", endpoint=endpoint, headers={"Authorization": "Bearer ${ODD_TOKEN}"}))
 
-    assert not found.is_good
+    assert "Illegal header value" in found.reason
     assert "s3cr3t" not in found.reason
 
 
 def test_a_secret_that_a_server_repeats_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GOOD_TOKEN", "s3cr3t-value")
-    error = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "bad token s3cr3t-value"}}
-    with a_plain_web_server(400, json.dumps(error).encode()) as endpoint:
-        found = tried(ServerSpec("x", endpoint=endpoint, headers={"Authorization": "Bearer ${GOOD_TOKEN}"}))
+    class Repeating(Hostile):
+        def _answer(self, exchange: Any, message: Any) -> None:
+            error = {"code": -32000, "message": "bad token s3cr3t-value"}
+            exchange.json({"jsonrpc": "2.0", "id": exchange.id, "error": error})
 
-    assert not found.is_good
-    assert "s3cr3t" not in found.reason
+    monkeypatch.setenv("GOOD_TOKEN", "s3cr3t-value")
+    server = Repeating()
+    server.start()
+    found = tried(replace(server.spec, headers={"Authorization": "Bearer ${GOOD_TOKEN}"}))
+    server.stop()
+
+    assert "bad token ***" in found.reason
 
 
 def test_what_this_installation_does_not_connect_to_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
