@@ -37,4 +37,5 @@ def _walk(resolver: URLResolver, prefix: str, namespaces: tuple[str, ...]) -> It
 
 def _sample(route: str) -> str:
     plain = re.sub(r"^\^|/\?\$$|\$$", "", route)
+    plain = re.sub(r"\(\?P<\w+>[^)]*\)", SAMPLES["int"], plain)
     return re.sub(r"<(?:(\w+):)?\w+>", lambda found: SAMPLES[found[1] or "str"], plain)

@@ -5,7 +5,7 @@ import pytest
 from tests.builders import a_transaction, a_user, an_api_key, an_operator
 from tests.console.routes import Route, all_routes
 
-PUBLIC = {"favicon", "home", "demo", "login", "logout", "set_language", "schema", "chat-sessions"}
+PUBLIC = {"favicon", "home", "demo", "login", "logout", "set_language", "schema", "chat-sessions", "definition-schema"}
 """Routes that anybody may call, by name: each has its own reason and its own tests."""
 
 CONSOLE = [route for route in all_routes() if route.namespaces == "console"]
