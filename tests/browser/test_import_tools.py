@@ -79,6 +79,7 @@ def test_no_step_has_an_accessibility_violation_or_is_wider_than_its_window(
     page = open_page(f"{server}/change/", user=bia, width=width, locale=locale, color_scheme=scheme)
     check(page)
     page.locator("button.object-tool").click()
+    expect(page.locator(".messagelist li")).to_have_count(1)
     check(page)
     page.goto(page.url.replace("/change/", "/import/"))
     check(page)
