@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -101,6 +102,14 @@ def _changes_nothing(attempt_id: int) -> bool:
     return operation_type in (OperationType.READ_ONLY, OperationType.INTERNAL)
 
 
+def _asked(call: Call | None, failure: str, renew: Callable[[], None], gateway: ToolGateway | None) -> Outcome:
+    """The outcome of a call that changes nothing, so it may be repeated; one that cannot be made was not sent."""
+    if call is None:
+        return NotSent(failure)
+    with kept_alive(renew):
+        return call_again(gateway or _gateway(), call, repeats=REPEATS)
+
+
 # The validator ------------------------------------------
 
 
@@ -111,10 +120,7 @@ def prevalidate(transaction_id: UUID | str, *, gateway: ToolGateway | None = Non
     if validation is None:
         return
     failpoints.hit("validator_claimed")
-    outcome: Outcome = NotSent(validation.failure)
-    if validation.call is not None:
-        with kept_alive(partial(validating.renew, validation)):
-            outcome = call_again(gateway or _gateway(), validation.call, repeats=REPEATS)
+    outcome = _asked(validation.call, validation.failure, partial(validating.renew, validation), gateway)
     failpoints.hit("validator_answered")
     verdict, answer, error = _read_validator(validation, outcome)
     judgement = _judge(validation, verdict)
@@ -129,10 +135,7 @@ def reconcile(transaction_id: UUID | str, *, gateway: ToolGateway | None = None)
     if check is None:
         return
     failpoints.hit("verify_claimed")
-    outcome: Outcome = NotSent(check.failure)
-    if check.call is not None:
-        with kept_alive(partial(verifying.renew, check)):
-            outcome = call_again(gateway or _gateway(), check.call, repeats=REPEATS)
+    outcome = _asked(check.call, check.failure, partial(verifying.renew, check), gateway)
     failpoints.hit("verify_answered")
     verifying.record_check(check, outcome)
     failpoints.hit("verify_recorded")

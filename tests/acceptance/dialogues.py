@@ -40,7 +40,6 @@ class Dialogue:
     turns: tuple[Said, ...]
     executed: bool = True
     """Whether a transactional tool ran at all."""
-    skip: str = ""
 
 
 def expect(kind: str, **data: Any) -> Expected:

@@ -27,8 +27,6 @@ def stack(module_processes, tmp_path_factory):
 @pytest.mark.parametrize("locale", ["pt-BR", "en"])
 @pytest.mark.parametrize("dialogue", DIALOGUES, ids=lambda dialogue: dialogue.number)
 def test_the_dialogue_goes_as_written(stack, dialogue, locale):
-    if dialogue.skip:
-        pytest.skip(dialogue.skip)
     chat = stack.chat(locale=locale, customer=f"dialogue-{dialogue.number}-{locale}")
 
     play(chat, dialogue)

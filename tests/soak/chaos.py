@@ -35,7 +35,7 @@ class Storm:
         due = loop.time()
         for strike in self.strikes:
             due = max(due + strike.pause, loop.time())
-            await asyncio.sleep(due - loop.time())
+            await asyncio.sleep(due - loop.time())  # the seed says when to strike
             victims = self.house.of(strike.kind)
             async with self._alone:
                 # In a thread, which is waited for: nobody cancels it half-way.
@@ -44,7 +44,7 @@ class Storm:
 
     async def _do_mischief(self) -> None:
         for mischief in self.mischiefs:
-            await asyncio.sleep(mischief.pause)
+            await asyncio.sleep(mischief.pause)  # the seed says when
             url = self.house.stack.admin(mischief.server, "faults")
             with contextlib.suppress(OSError, ValueError):
                 status, _ = await asyncio.to_thread(post, url, dict(mischief.fault))
@@ -52,6 +52,6 @@ class Storm:
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(WATCH_SECONDS)
+            await asyncio.sleep(WATCH_SECONDS)  # processes that end give no event to wait for
             async with self._alone:
                 await asyncio.to_thread(self.house.keep_running)

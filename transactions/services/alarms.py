@@ -11,8 +11,9 @@ from typing import Any
 from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Greatest
 
-from transactions.core.statuses import BUSY, OCCUPYING, AttemptStatus, Status
+from transactions.core.statuses import BUSY, AttemptStatus, Status
 from transactions.models import Attempt, Event, Transaction, Turn
+from transactions.services.ending import EXPIRING
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ def _due(now: datetime) -> Mapping[str, QuerySet[Any]]:
         "unknown outcomes": Transaction.objects.filter(
             is_free, status=Status.VERIFYING, verify_due_at__lte=now
         ).annotate(since=Greatest("verify_due_at", Coalesce("leased_until", "verify_due_at"))),
-        "expiries": Transaction.objects.filter(status__in=OCCUPYING - {Status.EXECUTING}, expires_at__lte=now).annotate(
+        "expiries": Transaction.objects.filter(status__in=EXPIRING, expires_at__lte=now).annotate(
             since=Coalesce("expires_at", "created_at")
         ),
     }
