@@ -21,6 +21,10 @@ TOOL_CACHE_ENABLED = _(
 )
 TOOL_CACHE_TTL_SECONDS = _("Stored for later; answers are not kept yet.")
 TOOL_RESPONSE = _("Kept for other clients; one key: value per line.")
+TOOL_SAFE_TO_SIMULATE = _(
+    "For validators only: a simulation really calls it, with what the message says. "
+    "Off: its answer is made up, and the simulation says so."
+)
 TOOL_ARGUMENT_LABEL = _("How the value is called in a question, with its article.")
 TOOL_ARGUMENT_DESCRIPTION = _("What the language model should look for.")
 TOOL_ARGUMENT_USER_PROMPT = _("Asked when the value is missing.")

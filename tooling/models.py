@@ -89,6 +89,9 @@ class Tool(models.Model):
         _("cache time in seconds"), default=0, help_text=help_texts.TOOL_CACHE_TTL_SECONDS
     )
     response = models.JSONField(_("response hints"), blank=True, default=dict, help_text=help_texts.TOOL_RESPONSE)
+    safe_to_simulate = models.BooleanField(
+        _("may be called by simulations"), default=False, help_text=help_texts.TOOL_SAFE_TO_SIMULATE
+    )
 
     class Meta:
         verbose_name = _("tool")

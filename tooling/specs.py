@@ -134,6 +134,8 @@ class ToolSpec:
     selection_keywords: tuple[str, ...] = ()
     cache: CacheSpec = CacheSpec()
     response: Mapping[str, JSON] = field(default_factory=dict)
+    safe_to_simulate: bool = False
+    """A simulation may really call it; counts only for internal tools, which change nothing."""
 
     def argument(self, name: str) -> ArgumentSpec | None:
         return next((argument for argument in self.arguments if argument.name == name), None)

@@ -62,6 +62,7 @@ def read_tools(node: MapNode, report: Report) -> Tools:
             selection_keywords=fields.texts("selection_keywords") or (),
             cache=_cache(fields),
             response=fields.json_map("response"),
+            safe_to_simulate=fields.boolean("safe_to_simulate") is True,
         )
         requires = fields.texts("requires") or ()
         tools.legacy[name] = Legacy(tool_type, requires, fields.boolean("confirmation_required"))

@@ -126,6 +126,7 @@ tools = named(
     selection_keywords=texts,
     cache=st.builds(CacheSpec, st.booleans(), st.integers(0, 10**6)),
     response=st.dictionaries(text, value, max_size=2),
+    safe_to_simulate=st.booleans(),
 )
 profiles = named(
     ProfileSpec,

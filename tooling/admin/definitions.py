@@ -159,6 +159,7 @@ class ToolAdmin(DefinitionAdmin):
         (None, {"fields": ["name", "description", "server", "tool_type", "enabled", "policy_link"]}),
         (_("Selection"), {"fields": ["selection_keywords"]}),
         (_("Answers"), {"classes": ["collapse"], "fields": ["cache_enabled", "cache_ttl_seconds", "response"]}),
+        (_("Simulation"), {"fields": ["safe_to_simulate"]}),
     ]
 
     @admin.display(description=_("description"))

@@ -113,7 +113,7 @@ class ToolForm(DefinitionForm):
         model = Tool
         fields = [
             "name", "description", "server", "enabled", "tool_type", "selection_keywords", "cache_enabled",
-            "cache_ttl_seconds", "response",
+            "cache_ttl_seconds", "response", "safe_to_simulate",
         ]  # fmt: skip
 
 

@@ -1,0 +1,32 @@
+"""What the application above knows about definitions and this one asks for: it registers at start (one direction).
+
+Without anybody above, nothing runs on any release and there is nothing to rehearse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tooling.findings import Finding
+from tooling.specs import Definitions
+
+
+def _nothing_runs() -> Mapping[int, int]:
+    return {}
+
+
+def _nothing_to_rehearse(definitions: Definitions) -> Iterable[Finding]:
+    return ()
+
+
+@dataclass(slots=True)
+class Neighbours:
+    """``running``: release number → transactions that are not ended; ``rehearse``: what saved cases find wrong."""
+
+    running: Callable[[], Mapping[int, int]] = field(default=_nothing_runs)
+    rehearse: Callable[[Definitions], Iterable[Finding]] = field(default=_nothing_to_rehearse)
+
+
+neighbours = Neighbours()
+"""The one of this process; ``transactions.apps`` fills it in."""
