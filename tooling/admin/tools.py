@@ -1,0 +1,70 @@
+"""The pages of tools: what each is, its arguments, and its policy in a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as gettext_now
+from django.utils.translation import gettext_lazy as _
+
+from tooling.admin.draft_pages import DefinitionAdmin
+from tooling.admin.policies import summary
+from tooling.content import text_from_plain
+from tooling.forms.definitions import ArgumentForm, ToolForm
+from tooling.models import Policy, Tool, ToolArgument
+
+if TYPE_CHECKING:
+    AnyInline = admin.StackedInline[Any, Any]
+else:
+    # Django's own class takes no type arguments.
+    AnyInline = admin.StackedInline
+
+
+class ArgumentInline(AnyInline):
+    model = ToolArgument
+    form = ArgumentForm
+    extra = 0
+    verbose_name_plural = _("Arguments")
+    fields = [
+        ("position", "name", "type", "format"),
+        ("label", "description", "user_prompt"),
+        ("enum", "items"),
+    ]
+
+
+@admin.register(Tool)
+class ToolAdmin(DefinitionAdmin):
+    section = "tools"
+    form = ToolForm
+    inlines = [ArgumentInline]
+    list_display = ["name", "text", "server", "tool_type", "enabled", "policy_link"]
+    list_filter = ["enabled", "tool_type", "server"]
+    list_select_related = ["server", "policy"]
+    search_fields = ["name", "description"]
+    readonly_fields = ["policy_link"]
+    fieldsets = [
+        (None, {"fields": ["name", "description", "server", "tool_type", "enabled", "policy_link"]}),
+        (_("Selection"), {"fields": ["selection_keywords"]}),
+        (_("Answers"), {"classes": ["collapse"], "fields": ["cache_enabled", "cache_ttl_seconds", "response"]}),
+        (_("Simulation"), {"fields": ["safe_to_simulate"]}),
+    ]
+
+    @admin.display(description=_("description"))
+    def text(self, tool: Tool) -> str:
+        return text_from_plain(tool.description).in_locale("pt-BR")
+
+    @admin.display(description=_("policy"))
+    def policy_link(self, tool: Tool) -> SafeString | str:
+        """The policy in a sentence, or the way to make one."""
+        if not tool.pk:
+            return "—"
+        policy = Policy.objects.filter(tool=tool).first()
+        if policy is None:
+            url = f"{reverse('admin:tooling_policy_add')}?tool={tool.pk}"
+            return format_html('<a href="{}">{}</a>', url, gettext_now("none: follows the type; add one"))
+        url = reverse("admin:tooling_policy_change", args=[policy.pk])
+        return format_html('<a href="{}">{}</a>', url, summary(policy))
