@@ -67,6 +67,8 @@ class RemoteTool:
     input_schema: Mapping[str, JSON]
     output_schema: Mapping[str, JSON] | None = None
     annotations: Mapping[str, JSON] = field(default_factory=dict)
+    meta: Mapping[str, JSON] = field(default_factory=dict)
+    """Its ``_meta``, where a server declares sandbox and examples (contracts.md §6)."""
 
 
 class ToolGateway(Protocol):

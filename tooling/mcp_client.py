@@ -214,6 +214,7 @@ def _remote(tool: Tool) -> RemoteTool:
         input_schema=clean_json(tool.input_schema),
         output_schema=None if tool.output_schema is None else clean_json(tool.output_schema),
         annotations=clean_json(annotations),
+        meta=clean_json(dict(tool.meta or {})),
     )
 
 

@@ -8,19 +8,27 @@ from typing import Any
 from mcp.server.mcpserver import Context, MCPServer
 
 from tooling.demo import line
+from tooling.demo.declaring import SANDBOX, TESTER, examples
 from tooling.demo.desk import Answer, Desk, Row, Visit, Work
 from tooling.demo.serving import main
 from tooling.demo.words import folded
 
 PORT = 8101
 CANCELLED = "cancelled"
+EXAMPLES = examples(
+    "subject",
+    succeed=["Música Mais Mensal", "Livros Falados Premium", "Craque 10"],
+    fail=["Tela Kids", "Horóscopo do Dia"],
+    separator=", ",
+    contract_key=TESTER,
+)
 
 
 def build(desk: Desk) -> MCPServer:
     """The server with its three tools on ``desk``."""
     server = MCPServer("contas", log_level="WARNING", instructions="Serviços adicionais da linha do cliente.")
 
-    @server.tool()
+    @server.tool(meta=examples(contract_key=TESTER))
     async def listar_servicos(
         ctx: Context,
         categoria: str | None = None,
@@ -34,7 +42,7 @@ def build(desk: Desk) -> MCPServer:
         shown = [row for row in rows if incluir_cancelados or row["situação"] == "ativo"]
         return await desk.answer(visit, [row["name"] for row in shown], {"ok": True, "results": shown}, names="name")
 
-    @server.tool()
+    @server.tool(meta=EXAMPLES)
     async def validar_vas_subject(
         ctx: Context,
         subject: str,
@@ -49,7 +57,7 @@ def build(desk: Desk) -> MCPServer:
         judgement = _judgement(desk, visit, names, target_tool or "cancelar_vas_avulso")
         return await desk.answer(visit, names, judgement)
 
-    @server.tool()
+    @server.tool(meta=SANDBOX | EXAMPLES)
     async def cancelar_vas_avulso(
         ctx: Context, subject: str, canal: str | None = None, contract_key: str | None = None
     ) -> dict[str, Any]:

@@ -18,6 +18,9 @@ from tooling.demo.ledger import Effect, Ledger
 from tooling.demo.words import folded
 
 META = "agentplatform/"
+DRY_RUN = META + "dry_run"
+"""In the ``_meta`` of a call: answer as if, and do nothing."""
+MOST_REHEARSALS = 1000
 DROP = "demo.drop"
 """The key in the ASGI scope of a request whose answer must not arrive."""
 
@@ -36,6 +39,7 @@ class Visit:
     transaction_id: str = ""
     request_digest: str = ""
     item_keys: dict[str, str] = field(default_factory=dict)
+    is_dry_run: bool = False
     scope: Any = None
 
     def key_of(self, item: str) -> str:
@@ -52,13 +56,26 @@ class Work:
     prefix: str
     refusal: Callable[[Visit, str], str]
 
+    def new_protocol(self) -> str:
+        return f"{self.prefix}-{secrets.token_hex(4).upper()}"
+
+
+@dataclass(slots=True)
+class Rehearsal:
+    """What one dry run was answered."""
+
+    tool: str
+    digest: str
+    rows: list[Row]
+
 
 @dataclass(slots=True)
 class Desk:
-    """The ledger and the faults of one server."""
+    """The ledger and the faults of one server, and the newest dry runs, which are kept nowhere else."""
 
     ledger: Ledger
     faults: Faults = field(default_factory=Faults)
+    rehearsals: dict[str, Rehearsal] = field(default_factory=dict)
 
     def visit(self, context: Context, tool: str, customer: str | None, **arguments: Any) -> Visit:
         """Note that ``tool`` was called. Raises ToolError where a fault refuses the whole call."""
@@ -72,6 +89,7 @@ class Desk:
             transaction_id=_text(meta.get(META + "transaction_id")),
             request_digest=_text(meta.get(META + "request_digest")),
             item_keys=_keys(meta.get(META + "item_keys")),
+            is_dry_run=meta.get(DRY_RUN) is True,
             scope=getattr(request, "scope", None),
         )
         ours = {name: value for name, value in meta.items() if name.startswith(META)}
@@ -93,10 +111,12 @@ class Desk:
         return fault.reason if fault else ""
 
     def act(self, visit: Visit, items: Sequence[str], work: Work) -> list[Row]:
-        """One row per item; nothing happens twice under one idempotency key.
+        """One row per item; nothing happens twice under one idempotency key, and in a dry run nothing at all.
 
         Raises ToolError for a key that came with other arguments before.
         """
+        if visit.is_dry_run:
+            return self._rehearse(visit, items, work)
         key = visit.idempotency_key
         with self.ledger.exclusive():
             known = self.ledger.notes("answer", idempotency_key=key) if key else []
@@ -108,6 +128,29 @@ class Desk:
             if key:
                 self.ledger.note("answer", idempotency_key=key, tool=visit.tool, digest=visit.digest, rows=rows)
         return rows
+
+    def _rehearse(self, visit: Visit, items: Sequence[str], work: Work) -> list[Row]:
+        """The rows that ``act`` would give; they honour the key as those of a real call do."""
+        key = visit.idempotency_key
+        with self.ledger.exclusive():
+            known = self.rehearsals.get(key) if key else None
+            if known is None:
+                rows = [self._rehearsed(visit, item, work) for item in items]
+                known = Rehearsal(visit.tool, visit.digest, rows)
+        if (known.tool, known.digest) != (visit.tool, visit.digest):
+            raise ToolError("this idempotency key came with other arguments before")
+        if key:
+            self.rehearsals[key] = known
+        if len(self.rehearsals) > MOST_REHEARSALS:
+            del self.rehearsals[next(iter(self.rehearsals))]
+        return [dict(row) for row in known.rows]
+
+    def _rehearsed(self, visit: Visit, item: str, work: Work) -> Row:
+        row = _named(visit, item, work)
+        reason = self.failure(visit, item) or work.refusal(visit, item)
+        if reason:
+            return row | {"success": False, "reason": reason}
+        return row | {"success": True, "protocol": work.new_protocol()}
 
     async def answer(self, visit: Visit, items: Iterable[str], answer: Answer, *, names: str = "") -> Answer:
         """``answer`` as it leaves: later, without a row, or not at all, where a fault says so.
@@ -126,8 +169,7 @@ class Desk:
         return answer
 
     def _row(self, visit: Visit, item: str, work: Work) -> Row:
-        named = {"item_key": visit.key_of(item)} if visit.key_of(item) else {}
-        row: Row = {work.field: item} | named
+        row = _named(visit, item, work)
         done = self._done_before(visit, item)
         if done is not None:
             return row | {"success": True, "protocol": done["protocol"]}
@@ -138,7 +180,7 @@ class Desk:
             tool=visit.tool,
             item=item,
             outcome=work.outcome,
-            protocol=f"{work.prefix}-{secrets.token_hex(4).upper()}",
+            protocol=work.new_protocol(),
             customer=visit.customer,
             idempotency_key=visit.idempotency_key,
             item_key=visit.key_of(item),
@@ -159,6 +201,12 @@ class Desk:
         """What happened to ``item`` of ``customer`` so far; empty where nothing did."""
         ours = (effect for effect in reversed(self.ledger.effects) if effect["customer"] == customer)
         return next((str(effect["outcome"]) for effect in ours if effect["item"] == item), "")
+
+
+def _named(visit: Visit, item: str, work: Work) -> Row:
+    """The beginning of a row: which item it is about."""
+    key = visit.key_of(item)
+    return {work.field: item} | ({"item_key": key} if key else {})
 
 
 def _digest(arguments: dict[str, Any]) -> str:

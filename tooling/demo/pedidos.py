@@ -8,6 +8,7 @@ from typing import Any
 from mcp.server.mcpserver import Context, MCPServer
 
 from tooling.demo import orders
+from tooling.demo.declaring import SANDBOX, TESTER, examples
 from tooling.demo.desk import Answer, Desk, Row, Visit, Work
 from tooling.demo.serving import main
 from tooling.demo.words import folded
@@ -24,6 +25,13 @@ SITUATIONS = {
 }
 """What customers read of an order."""
 
+OPEN = ["PED-1001", "PED-1002", "PED-1003"]
+GONE = ["PED-1004", "PED-1005"]
+EXAMPLES = examples("order_ids", succeed=OPEN, fail=GONE, customer_key=TESTER)
+RETURNS = examples(
+    "order_id", succeed=["PED-1004", "PED-1008"], fail=["PED-1001"], reason="chegou com defeito", customer_key=TESTER
+)
+
 
 def build(desk: Desk) -> MCPServer:
     """The server with its five tools on ``desk``."""
@@ -34,7 +42,7 @@ def build(desk: Desk) -> MCPServer:
 
 
 def _add_queries(server: MCPServer, desk: Desk) -> None:
-    @server.tool()
+    @server.tool(meta=examples("order_ids", succeed=OPEN, fail=["PED-9998", "PED-9999"], customer_key=TESTER))
     async def consultar_pedidos(
         ctx: Context, order_ids: list[str], desde: str | None = None, customer_key: str | None = None
     ) -> dict[str, Any]:
@@ -46,7 +54,7 @@ def _add_queries(server: MCPServer, desk: Desk) -> None:
         answer: Answer = {"ok": bool(rows) and all(row["ok"] for row in rows), "results": rows}
         return await desk.answer(visit, ids, answer, names="order_id")
 
-    @server.tool()
+    @server.tool(meta=EXAMPLES)
     async def validar_cancelamento_pedidos(
         ctx: Context,
         order_ids: list[str],
@@ -73,7 +81,7 @@ def _add_queries(server: MCPServer, desk: Desk) -> None:
 
 
 def _add_actions(server: MCPServer, desk: Desk) -> None:
-    @server.tool()
+    @server.tool(meta=SANDBOX | EXAMPLES)
     async def cancelar_pedidos(ctx: Context, order_ids: list[str], customer_key: str | None = None) -> dict[str, Any]:
         """Cancela um ou mais pedidos que ainda não saíram para entrega; uma linha de resultado por pedido."""
         visit = desk.visit(ctx, "cancelar_pedidos", customer_key, order_ids=order_ids)
@@ -82,7 +90,7 @@ def _add_actions(server: MCPServer, desk: Desk) -> None:
         answer: Answer = {"results": rows} if rows else {"ok": False, "error": "nenhum_pedido_citado"}
         return await desk.answer(visit, ids, answer, names="order_id")
 
-    @server.tool()
+    @server.tool(meta=SANDBOX | RETURNS)
     async def solicitar_devolucao(
         ctx: Context,
         order_id: str,
@@ -136,7 +144,7 @@ def _refusal_when_cancelling(desk: Desk, visit: Visit, order_id: str) -> str:
     key = visit.idempotency_key
     if earlier and not (key and earlier[0]["idempotency_key"] == key):
         return ""
-    if not earlier:
+    if not earlier and not visit.is_dry_run:
         desk.ledger.note("refused", customer=visit.customer, item=order_id, idempotency_key=key)
     return "em_separacao"
 

@@ -144,6 +144,7 @@ def _add_switches(server: MCPServer, desk: Desk) -> None:
         with desk.ledger.exclusive():
             desk.ledger.clear()
         desk.faults.active.clear()
+        desk.rehearsals.clear()
         return JSONResponse({"effects": 0})
 
     server.custom_route("/admin/ledger", methods=["GET"])(ledger)
