@@ -1,0 +1,116 @@
+"""Simulating a conversation: play, ask outside what is not recorded yet, play again, until nothing is missing.
+
+So no model and no tool is waited for inside a database transaction, and only what changes nothing is ever called.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from tooling.gateway import NotSent, Outcome, ToolGateway
+from tooling.specs import JSON, Definitions, OperationType
+from transactions.llm import Completion, LanguageModel, Unavailable
+from transactions.rehearsal.recorded import (
+    AnswerKey,
+    ReadingKey,
+    RecordedGateway,
+    RecordedModel,
+    WantedAnswer,
+    WantedReading,
+)
+from transactions.rehearsal.recordings import Answers, Readings, answered_with
+from transactions.rehearsal.scenes import Played, Scene
+from transactions.rehearsal.stage import play
+
+MOST_ROUNDS = 80
+MADE_UP: JSON = {"eligible": True}
+"""What a validator that may not be called is taken to say."""
+
+
+class Source(StrEnum):
+    """Where an answer of a tool comes from."""
+
+    CALLED = "called"
+    GIVEN = "given"
+    MADE_UP = "made_up"
+    RECORDED = "recorded"
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What may be asked. ``gateway`` None: no tool is called at all; ``given``: tool → what it is to answer."""
+
+    model: LanguageModel
+    gateway: ToolGateway | None = None
+    given: Mapping[str, JSON] = field(default_factory=dict)
+    seconds: float = 60.0
+    """After this time nothing more is asked; what is missing then counts as unavailable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What was played, and with what: enough to play it again without asking anybody."""
+
+    scene: Scene
+    played: Played
+    readings: Readings
+    answers: Answers
+    sources: Mapping[AnswerKey, Source]
+
+
+def simulate(scene: Scene, outside: Outside) -> Simulated:
+    """Play ``scene``; the model reads it, validators are called where that is safe. Nothing is executed or kept."""
+    readings: dict[ReadingKey, Completion | Unavailable] = {}
+    answers: dict[AnswerKey, Outcome] = {}
+    sources: dict[AnswerKey, Source] = {}
+    until = time.monotonic() + outside.seconds
+    played = _play(scene, readings, answers)
+    for _ in range(MOST_ROUNDS):
+        if played.is_whole:
+            break
+        for reading in played.wanted_readings:
+            readings[reading.key] = _read(reading, outside, until)
+        for answer in played.wanted_answers:
+            outcome, sources[answer.key] = _answer(answer, scene.definitions, outside, until)
+            answers[answer.key] = outcome
+        played = _play(scene, readings, answers)
+    return Simulated(scene, played, readings, answers, sources)
+
+
+def play_again(scene: Scene, readings: Readings, answers: Answers) -> Simulated:
+    """Play ``scene`` with what was recorded and nothing else; where more is wanted, ``played`` is not whole."""
+    played = _play(scene, readings, answers)
+    return Simulated(scene, played, readings, answers, dict.fromkeys(answers, Source.RECORDED))
+
+
+def _play(scene: Scene, readings: Readings, answers: Answers) -> Played:
+    return play(scene, RecordedModel(readings), RecordedGateway(answers))
+
+
+def _read(wanted: WantedReading, outside: Outside, until: float) -> Completion | Unavailable:
+    if time.monotonic() >= until:
+        return Unavailable(wanted.key.component, "", "the time for simulating was over", 0)
+    component = wanted.key.component
+    return outside.model.complete(component, wanted.payload, wanted.schema, profiles=wanted.profiles)
+
+
+def _answer(wanted: WantedAnswer, definitions: Definitions, outside: Outside, until: float) -> tuple[Outcome, Source]:
+    tool = wanted.key.tool
+    if tool in outside.given:
+        return answered_with(outside.given[tool]), Source.GIVEN
+    if outside.gateway is None or not may_be_called(definitions, tool):
+        return answered_with(MADE_UP), Source.MADE_UP
+    if time.monotonic() >= until:
+        return NotSent("the time for simulating was over", again=False), Source.CALLED
+    return outside.gateway.call(wanted.call), Source.CALLED
+
+
+def may_be_called(definitions: Definitions, tool: str) -> bool:
+    """Whether a simulation may really call ``tool``: it is internal, marked as safe, and switched on."""
+    spec = definitions.tools.get(tool)
+    if spec is None or not spec.safe_to_simulate or not definitions.is_available(tool):
+        return False
+    return definitions.policy(tool).operation_type is OperationType.INTERNAL
