@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from tooling.checks_of_loops import check_loops, lengths_into_loops
 from tooling.findings import Finding, Findings, did_you_mean, warning
 from tooling.specs import Definitions, ExecutionMode, OperationType, PolicySpec, ToolSpec, WorkflowSpec
 
@@ -9,6 +12,8 @@ MAX_INTEGER = 2_147_483_647
 
 
 def check_policies(definitions: Definitions) -> Findings:
+    versions = _versions(definitions)
+    into_loops = lengths_into_loops(definitions)
     for name, policy in definitions.policies.items():
         path = ("tool_policies", name)
         tool = definitions.tools.get(name)
@@ -19,13 +24,13 @@ def check_policies(definitions: Definitions) -> Findings:
             continue
         yield from _check_requires(policy, tool)
         yield from _check_limits(policy, path)
-        yield from _check_validator(policy, definitions)
+        yield from _check_validator(policy, definitions, leads_to_loop=name in into_loops)
         yield from _check_reconcile(policy, definitions)
-        yield from _check_workflow(policy, definitions)
+        yield from _check_workflow(policy, versions)
         if policy.operation_type is OperationType.TRANSACTIONAL and not policy.require_confirmation:
             message = f"{name} is transactional and runs without a confirmation"
             yield warning("policy.no_confirmation", message, (*path, "require_confirmation"))
-    yield from _check_loops(definitions)
+    yield from check_loops(definitions, into_loops)
 
 
 def doubts_of_policies(definitions: Definitions) -> Findings:
@@ -74,7 +79,7 @@ def _check_limits(policy: PolicySpec, path: tuple[str, ...]) -> Findings:
             yield Finding(f"policy.{key}_range", message, (*path, key))
 
 
-def _check_validator(policy: PolicySpec, definitions: Definitions) -> Findings:
+def _check_validator(policy: PolicySpec, definitions: Definitions, *, leads_to_loop: bool) -> Findings:
     path = ("tool_policies", policy.tool, "pre_validation")
     validation = policy.pre_validation
     if not validation.enabled:
@@ -97,38 +102,9 @@ def _check_validator(policy: PolicySpec, definitions: Definitions) -> Findings:
         consequence = "goes on unchecked" if validation.fail_open else "is refused"
         message = f'validator "{validator.name}" is disabled: every request for {policy.tool} {consequence}'
         yield warning("policy.validator_disabled", message, (*path, "tool"))
-    if its_policy.pre_validation.enabled and not _cycle_from(definitions, policy.tool):
+    if its_policy.pre_validation.enabled and not leads_to_loop:
         message = f'validator "{validator.name}" must not have a pre_validation of its own'
         yield Finding("policy.validator_validated", message, ("tool_policies", validator.name, "pre_validation"))
-
-
-def _chain(definitions: Definitions, start: str) -> list[str]:
-    """``start``, its validator, that one's validator, …; ends with the first that comes again."""
-    chain = [start]
-    while True:
-        validation = definitions.policy(chain[-1]).pre_validation
-        if not validation.enabled or validation.tool not in definitions.tools:
-            return chain
-        chain.append(validation.tool)
-        if validation.tool in chain[:-1]:
-            return chain
-
-
-def _cycle_from(definitions: Definitions, start: str) -> bool:
-    chain = _chain(definitions, start)
-    return chain[-1] in chain[:-1]
-
-
-def _check_loops(definitions: Definitions) -> Findings:
-    """One finding per loop, told from the tool that leads into it by the longest way."""
-    chains = [_chain(definitions, name) for name in definitions.policies if _cycle_from(definitions, name)]
-    reported: set[str] = set()
-    for chain in sorted(chains, key=len, reverse=True):
-        loop = chain[chain.index(chain[-1]) :]
-        if reported.isdisjoint(loop):
-            reported.update(loop)
-            path = ("tool_policies", chain[-2], "pre_validation", "tool")
-            yield Finding("policy.validator_loop", "validator loop: " + " -> ".join(chain), path)
 
 
 def _check_reconcile(policy: PolicySpec, definitions: Definitions) -> Findings:
@@ -146,7 +122,18 @@ def _check_reconcile(policy: PolicySpec, definitions: Definitions) -> Findings:
         yield Finding("policy.reconcile_not_internal", message, path)
 
 
-def _check_workflow(policy: PolicySpec, definitions: Definitions) -> Findings:
+Versions = Mapping[str, Mapping[int, WorkflowSpec]]
+
+
+def _versions(definitions: Definitions) -> Versions:
+    """Every workflow's versions, by its name."""
+    found: dict[str, dict[int, WorkflowSpec]] = {}
+    for (name, number), spec in definitions.workflows.items():
+        found.setdefault(name, {})[number] = spec
+    return found
+
+
+def _check_workflow(policy: PolicySpec, workflows: Versions) -> Findings:
     path = ("tool_policies", policy.tool, "execution")
     execution = policy.execution
     if execution.mode is not ExecutionMode.WORKFLOW:
@@ -157,9 +144,9 @@ def _check_workflow(policy: PolicySpec, definitions: Definitions) -> Findings:
     if not execution.workflow:
         yield Finding("policy.workflow_missing", "mode workflow names no workflow", path)
         return
-    versions = {number: spec for (name, number), spec in definitions.workflows.items() if name == execution.workflow}
+    versions = workflows.get(execution.workflow)
     if not versions:
-        near = did_you_mean(execution.workflow, {name for name, _ in definitions.workflows})
+        near = did_you_mean(execution.workflow, workflows)
         message = f'workflow "{execution.workflow}" is not among the workflows{near}'
         yield Finding("policy.workflow_unknown", message, (*path, "workflow"))
     elif execution.version is not None and execution.version not in versions:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Severity(StrEnum):
@@ -40,7 +42,29 @@ def warning(code: str, message: str, path: tuple[str, ...]) -> Finding:
     return Finding(code, message, path, Severity.WARNING)
 
 
+FEW = 100
+"""So many names are all compared with a misspelt one; of more only those that begin or end alike."""
+ALIKE = 4
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """' (did you mean "x"?)' for the nearest known word, else nothing."""
-    near = get_close_matches(word, list(known), 1, cutoff=0.4)
+    names = tuple(known)
+    near = get_close_matches(word, names if len(names) <= FEW else _alike(word, names), 1, cutoff=0.4)
     return f' (did you mean "{near[0]}"?)' if near else ""
+
+
+def _alike(word: str, names: tuple[str, ...]) -> list[str]:
+    """The names around the place of ``word`` in the alphabet, read from either end."""
+    forwards, backwards = _sorted(names)
+    return [*_around(word, forwards), *(name[::-1] for name in _around(word[::-1], backwards))]
+
+
+def _around(word: str, ordered: list[str]) -> list[str]:
+    place = bisect_left(ordered, word)
+    return ordered[max(place - ALIKE, 0) : place + ALIKE]
+
+
+@lru_cache(maxsize=4)
+def _sorted(names: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    return sorted(names), sorted(name[::-1] for name in names)
