@@ -91,17 +91,18 @@ class Installation:
         """
         newest = catalog.newest()
         if newest is None:
-            publishing.replace_draft(self.at_our_ports(shipped()))
-            return publishing.publish(comment="The demo, as shipped", author=USER).number
+            self.write(wanted := self.at_our_ports(shipped()))
+            return publishing.install(wanted, comment="The demo, as shipped", author=USER).number
         wanted = self.at_our_ports(newest.definitions)
         if wanted == newest.definitions:
             return newest.number
-        edited = publishing.draft()
-        publishing.replace_draft(wanted)
-        release = publishing.publish(comment="The demo servers moved to other ports", author=USER)
-        # What somebody was editing is not published with it.
-        publishing.replace_draft(self.at_our_ports(edited))
-        return release.number
+        # What somebody was editing moves too, and is not published with it.
+        self.write(self.at_our_ports(publishing.draft()))
+        return publishing.install(wanted, comment="The demo servers moved to other ports", author=USER).number
+
+    @staticmethod
+    def write(definitions: Definitions) -> None:
+        publishing.change_draft(definitions, kinds=publishing.ALL_KINDS, author=USER, via=publishing.Via.SETUP)
 
     def at_our_ports(self, definitions: Definitions) -> Definitions:
         """``definitions`` with the demo servers' addresses as they are at this start."""

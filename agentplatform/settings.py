@@ -162,6 +162,8 @@ MCP_STDIO_COMMANDS = env.list("MCP_STDIO_COMMANDS", default=[])
 
 # Definitions --------------------------------------------------------------------------------------------------
 
+FOUR_EYES = env.bool("FOUR_EYES", default=False)
+"""Publishing needs a second person: whoever changed the draft asks, and somebody else approves."""
 _own_origins = [origin for origin in CSRF_TRUSTED_ORIGINS if "*" not in origin]
 _own_origins.append(f"http://127.0.0.1:{env.int('PORT', default=8000)}")
 DEFINITION_SCHEMAS_URL = f"{_own_origins[0]}/schemas/definitions"

@@ -22,7 +22,8 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 os.environ |= {"ENVIRONMENT": "development", "RATE_LIMITS": "off", "SECRET_KEY": "only-for-tests-" * 4}
 # A test looks at live servers when it wants to, not because a sweeper came by.
 os.environ["DRIFT_SECONDS"] = "0"
-for name in ("REDIS_URL", "LLM_BASE_URL", "LLM_API_KEY", "LLM_MODEL", "OFFLINE_MODEL", "MCP_STDIO_COMMANDS"):
+NOT_SET = "REDIS_URL LLM_BASE_URL LLM_API_KEY LLM_MODEL OFFLINE_MODEL MCP_STDIO_COMMANDS FOUR_EYES"
+for name in NOT_SET.split():
     # A developer's own shell must not decide how tests behave, or pay for them.
     os.environ.pop(name, None)
 

@@ -8,21 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from django.contrib.admin.models import LogEntry
 from django.db.models import Model
 from django.db.transaction import atomic
 
 from tooling.content import from_plain, to_plain
 from tooling.effective import effective_mapping, policy_by_type, says_something
-from tooling.errors import LastEdit
 from tooling.models import (
-    DraftEdit,
     Intent,
     LlmProfile,
     McpServer,
     ParameterMapping,
     Policy,
-    Release,
     RouterSettings,
     Tool,
     ToolArgument,
@@ -132,11 +128,11 @@ def workflow_of(row: Workflow) -> WorkflowSpec:
 
 
 @atomic
-def replace_draft(definitions: Definitions, *, kinds: Collection[Kind] = ALL_KINDS, by: object = None) -> None:
+def replace_draft(definitions: Definitions, *, kinds: Collection[Kind] = ALL_KINDS) -> None:
     """Make the draft's ``kinds`` equal to ``definitions``; other kinds stay as they were (contracts.md §7).
 
-    A tool that goes takes its policy and its mapping with it; one that comes gets its effective policy. ``by`` is
-    remembered as text, for those whose own change comes too late.
+    A tool that goes takes its policy and its mapping with it; one that comes gets its effective policy. Nothing is
+    recorded here: whoever changes the draft for somebody does it inside of ``tooling.recording.changing``.
     """
     if Kind.SERVERS in kinds:
         _write(McpServer, {name: _plain(server) for name, server in definitions.servers.items()})
@@ -157,18 +153,6 @@ def replace_draft(definitions: Definitions, *, kinds: Collection[Kind] = ALL_KIN
         LlmProfile.objects.exclude(name__in=definitions.profiles).delete()
     if Kind.WORKFLOWS in kinds:
         _write_workflows(definitions.workflows)
-    if by is not None:
-        DraftEdit.objects.create(by=str(by)[:150])
-
-
-def last_edit() -> LastEdit | None:
-    """The newest change of the draft or of what is published that anything recorded."""
-    known = [LastEdit(edit.by, edit.at) for edit in DraftEdit.objects.order_by("-pk")[:1]]
-    logged = LogEntry.objects.filter(content_type__app_label=McpServer._meta.app_label).select_related("user")
-    known += [LastEdit(entry.user.get_username(), entry.action_time) for entry in logged.order_by("-pk")[:1]]
-    releases = Release.objects.order_by("-number")[:1]
-    known += [LastEdit(release.author, release.created_at) for release in releases if release.author]
-    return max(known, key=lambda edit: edit.at, default=None)
 
 
 def _plain(spec: Any) -> Values:
@@ -182,10 +166,8 @@ def _write(model: type[Any], rows: Mapping[str, Values]) -> None:
 
 
 @atomic
-def add_tools(tools: Mapping[str, ToolSpec], policies: Mapping[str, PolicySpec], *, by: object = None) -> list[str]:
+def add_tools(tools: Mapping[str, ToolSpec], policies: Mapping[str, PolicySpec]) -> list[str]:
     """Add ``tools`` with their ``policies`` and say which were new; what the draft has of them by now stays."""
-    if by is not None:
-        DraftEdit.objects.create(by=str(by)[:150])
     known = set(Tool.objects.filter(name__in=tools).values_list("name", flat=True))
     new = {name: tool for name, tool in tools.items() if name not in known}
     _write_rows(new)

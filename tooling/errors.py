@@ -49,3 +49,13 @@ class NothingChanged(ToolingError):
     def __init__(self, number: int) -> None:
         self.number = number
         super().__init__(f"nothing changed since release {number}; there is nothing to publish")
+
+
+class SecondPersonNeeded(ToolingError):
+    """The installation publishes with four eyes only."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this installation publishes with four eyes (FOUR_EYES): request it in the administration or over the API, "
+            "and another person approves it there"
+        )

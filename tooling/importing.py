@@ -9,16 +9,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from django.db.transaction import atomic
-
 from tooling.content import to_plain
 from tooling.discovery import Discovery, Found, RefusalKind, Refused, Why, discover
+from tooling.draft_edits import Via
 from tooling.drafts import add_tools, draft
 from tooling.drift import fingerprint
 from tooling.errors import ToolingError
 from tooling.gateway import ToolGateway
 from tooling.probing import Probe, probe
-from tooling.publishing import take_turn
+from tooling.recording import changing
 from tooling.schema_reading import Note, NoteKind
 from tooling.specs import JSON, Definitions, PolicySpec, ToolSpec, ToolType
 
@@ -76,14 +75,13 @@ def plan(discovery: Discovery, chosen: Mapping[str, ToolType]) -> Plan:
     )
 
 
-@atomic
 def write(planned: Plan, *, by: object = None) -> list[str]:
     """Add what was planned to the draft, in its turn; the names that were new. ToolingError if their server is gone."""
-    take_turn()
-    servers = draft().servers
-    if gone := {tool.mcp_server for tool in planned.tools.values()} - servers.keys():
-        raise ToolingError(f"the draft has no server {', '.join(sorted(gone))} any more; nothing was changed")
-    return add_tools(planned.tools, planned.policies, by=by)
+    with changing(by, Via.SERVER):
+        servers = draft().servers
+        if gone := {tool.mcp_server for tool in planned.tools.values()} - servers.keys():
+            raise ToolingError(f"the draft has no server {', '.join(sorted(gone))} any more; nothing was changed")
+        return add_tools(planned.tools, planned.policies)
 
 
 # For the command, in English; the admin has its own words -----------------------------------------------------

@@ -10,7 +10,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from tooling import choices, help_texts
-from tooling.draft_edits import DraftEdit
+from tooling.draft_edits import DraftChange, DraftEdit
+from tooling.publish_requests import PublishRequest
 from tooling.releases import Release
 from tooling.server_states import ServerState
 from tooling.specs import (
@@ -25,12 +26,14 @@ from tooling.specs import (
 )
 
 __all__ = [
+    "DraftChange",
     "DraftEdit",
     "Intent",
     "LlmProfile",
     "McpServer",
     "ParameterMapping",
     "Policy",
+    "PublishRequest",
     "Release",
     "RouterSettings",
     "ServerState",

@@ -3,39 +3,58 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Max
 from django.db.transaction import atomic
 
-from tooling.checks_of_policies import doubts_of_policies
+from tooling.authors import author_of
 from tooling.checks_of_sets import check
 from tooling.content import canonical, digest, from_content, to_content
-from tooling.drafts import ALL_KINDS, draft, last_edit, replace_draft
-from tooling.errors import DraftMoved, InvalidDraft, NothingChanged, NothingPublished, ToolingError
+from tooling.differences import Change, ChangeKind, diff
+from tooling.doubts import doubts
+from tooling.draft_edits import Via
+from tooling.drafts import ALL_KINDS, draft, replace_draft
+from tooling.errors import (
+    DraftMoved,
+    InvalidDraft,
+    NothingChanged,
+    NothingPublished,
+    SecondPersonNeeded,
+    ToolingError,
+)
 from tooling.findings import Finding
-from tooling.models import Release, RouterSettings
-from tooling.specs import JSON, Definitions, Kind
+from tooling.models import Release
+from tooling.neighbours import neighbours
+from tooling.recording import changing, last_edit, newest_edit, take_turn
+from tooling.specs import Definitions, Kind
 
 __all__ = [
     "ALL_KINDS",
     "Change",
     "ChangeKind",
     "Version",
+    "Via",
     "change_draft",
     "check_draft",
     "diff",
     "draft",
+    "findings_of",
+    "install",
     "publish",
+    "published_edit",
     "replace_draft",
     "require",
     "roll_back",
     "take_turn",
     "version_of",
 ]
+
+WRITTEN = re.compile(r"(?P<release>\d{1,9})-(?P<hash>[0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +64,15 @@ class Version:
     release: int
     hash: str
 
+    def __str__(self) -> str:
+        return f"{self.release}-{self.hash}"
+
+    @classmethod
+    def read(cls, text: str) -> Version | None:
+        """The version that ``str`` wrote; None for anything else."""
+        found = WRITTEN.fullmatch(text)
+        return cls(int(found["release"]), found["hash"]) if found else None
+
 
 Seen = Collection[Version] | None
 """The versions that a caller may have decided on; None: whatever it is now."""
@@ -52,7 +80,11 @@ Seen = Collection[Version] | None
 
 def version_of(definitions: Definitions) -> Version:
     """The version of a draft that was just read."""
-    return Version(_newest_number(), digest(canonical(to_content(definitions))))
+    return Version(newest_number(), hash_of(definitions))
+
+
+def hash_of(definitions: Definitions) -> str:
+    return digest(canonical(to_content(definitions)))
 
 
 def require(seen: Seen) -> None:
@@ -61,36 +93,71 @@ def require(seen: Seen) -> None:
         raise DraftMoved(last_edit())
 
 
-@atomic
-def change_draft(definitions: Definitions, *, kinds: Collection[Kind], author: object, seen: Seen = None) -> None:
+def change_draft(
+    definitions: Definitions, *, kinds: Collection[Kind], author: object, seen: Seen = None, via: Via = Via.FILES
+) -> None:
     """Make the draft's ``kinds`` equal to ``definitions``, or raise DraftMoved if it is not what was ``seen``."""
-    take_turn()
-    require(seen)
-    replace_draft(definitions, kinds=kinds, by=author)
+    with changing(author, via):
+        require(seen)
+        replace_draft(definitions, kinds=kinds)
 
 
 def check_draft() -> tuple[Finding, ...]:
-    """What would keep the draft from being published, and what is doubtful about it."""
-    definitions = draft()
+    """What would keep the draft from being published, and what is doubtful about it; nothing is rehearsed."""
+    return _checked(draft())
+
+
+def findings_of(definitions: Definitions) -> tuple[Finding, ...]:
+    """The same with what the saved cases find, for who is about to publish; not for inside of a turn."""
+    return (*_checked(definitions), *neighbours.rehearse(definitions))
+
+
+def _checked(definitions: Definitions) -> tuple[Finding, ...]:
     findings = check(definitions, stdio_commands=settings.MCP_STDIO_COMMANDS)
-    return (*findings, *doubts_of_policies(definitions))
+    return (*findings, *doubts(definitions))
 
 
-@atomic
 def publish(*, comment: str, author: object = None, force: bool = False, seen: Seen = None) -> Release:
     """Make the draft the next release.
 
-    ``author`` is shown as text. InvalidDraft if the checks find an error; NothingChanged if the newest release has
-    the same content, unless ``force``; DraftMoved if the draft is not what was ``seen``. Numbers have no gaps:
-    publishing waits for its turn.
+    ``author``: a user, the principal of a key, or a name. InvalidDraft if the checks find an error; NothingChanged if
+    the newest release has the same content, unless ``force``; DraftMoved if the draft is not what was ``seen``;
+    SecondPersonNeeded where the installation wants one. Numbers have no gaps: publishing waits for its turn.
     """
-    take_turn()
+    if settings.FOUR_EYES:
+        raise SecondPersonNeeded
     require(seen)
-    definitions = draft()
-    findings = check(definitions, stdio_commands=settings.MCP_STDIO_COMMANDS)
+    definitions = sound(draft())
+    with atomic():
+        take_turn()
+        require(seen)
+        require_unchanged(definitions)
+        content = canonical(to_content(definitions))
+        return make_release(content, comment, author=author, force=force, last_edit=newest_edit())
+
+
+def sound(definitions: Definitions) -> Definitions:
+    """``definitions``, or InvalidDraft where a check finds an error."""
+    findings = findings_of(definitions)
     if any(finding.is_error for finding in findings):
         raise InvalidDraft(findings)
-    return _release(canonical(to_content(definitions)), comment=comment, author=author, force=force)
+    return definitions
+
+
+def require_unchanged(checked: Definitions) -> None:
+    """DraftMoved where the draft is not what was ``checked`` before the turn came."""
+    if hash_of(draft()) != hash_of(checked):
+        raise DraftMoved(last_edit())
+
+
+def install(definitions: Definitions, *, comment: str, author: str) -> Release:
+    """Publish ``definitions`` past the draft and without a second person: what an installation ships or moved."""
+    content = canonical(to_content(sound(definitions)))
+    with atomic():
+        take_turn()
+        holds_all = hash_of(draft()) == digest(content)
+        contained = newest_edit() if holds_all else published_edit()
+        return make_release(content, comment, author=author, last_edit=contained)
 
 
 @atomic
@@ -98,109 +165,43 @@ def roll_back(number: int, comment: str, author: object = None, *, seen: Seen = 
     """Publish the content of release ``number`` once more, and make the draft follow.
 
     NothingPublished if there is no such release, NothingChanged if its content is what is published now, DraftMoved
-    if the draft that goes is not what was ``seen``. It is not checked again: what once went out must be able to come
-    back in a hurry.
+    if the draft that goes is not what was ``seen``. It is not checked again, and needs no second person: what once
+    went out must be able to come back in a hurry.
     """
     take_turn()
     require(seen)
     content = Release.objects.filter(number=number).values_list("content", flat=True).first()
     if content is None:
         raise NothingPublished(f"there is no release {number}")
-    release = _release(content, comment=comment, author=author, force=False)
-    replace_draft(from_content(json.loads(content)))
-    return release
+    with changing(author, Via.ROLLBACK):
+        replace_draft(from_content(json.loads(content)))
+    return make_release(content, comment, author=author, rolled_back_to=number, last_edit=newest_edit())
 
 
-def take_turn() -> None:
-    """Wait, in a database transaction, until nobody else changes the draft or publishes.
-
-    Whoever holds the router's only row may; SQLite has one writer anyway.
-    """
-    RouterSettings.objects.get_or_create(pk=1)
-    RouterSettings.objects.select_for_update().get(pk=1)
-
-
-def _release(content: str, *, comment: str, author: object, force: bool) -> Release:
+def make_release(content: str, comment: str, *, author: object, force: bool = False, **more: Any) -> Release:
+    """The next release, for who holds the turn; ``more``: its other columns. ToolingError without a comment."""
     if not comment.strip():
         raise ToolingError("a release needs a comment that says what changes for users")
     content_hash = digest(content)
-    number = _newest_number()
+    number = newest_number()
     if not force and Release.objects.filter(number=number, hash=content_hash).exists():
         raise NothingChanged(number)
-    author_name = "" if author is None else str(author)[:150]
+    who = author_of(author)
     return Release.objects.create(
-        number=number + 1, content=content, hash=content_hash, comment=comment.strip(), author=author_name
+        number=number + 1,
+        content=content,
+        hash=content_hash,
+        comment=comment.strip(),
+        author=who.name,
+        author_identity=who.identity,
+        **more,
     )
 
 
-def _newest_number() -> int:
+def published_edit() -> int:
+    """The newest edit of the draft that is in the newest release; 0 where nothing is published."""
+    return Release.objects.order_by("-number").values_list("last_edit", flat=True).first() or 0
+
+
+def newest_number() -> int:
     return Release.objects.aggregate(newest=Max("number"))["newest"] or 0
-
-
-class ChangeKind(StrEnum):
-    ADDED = "added"
-    REMOVED = "removed"
-    CHANGED = "changed"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One difference of meaning. ``path`` leads through the content: ("policies", "x", "max_items")."""
-
-    path: tuple[str, ...]
-    old: JSON
-    new: JSON
-    kind: ChangeKind
-
-    def __str__(self) -> str:
-        where = ".".join(self.path)
-        match self.kind:
-            case ChangeKind.ADDED:
-                return f"+ {where}: {_shown(self.new)}"
-            case ChangeKind.REMOVED:
-                return f"- {where}: {_shown(self.old)}"
-            case ChangeKind.CHANGED:
-                return f"~ {where}: {_shown(self.old)} → {_shown(self.new)}"
-
-
-def _shown(value: JSON) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 200 else text[:199] + "…"
-
-
-def diff(old: Definitions, new: Definitions) -> list[Change]:
-    """What ``new`` changes, in the order of the content; order of names and layout of files mean nothing."""
-    return list(_differences((), to_content(old), to_content(new)))
-
-
-def _differences(path: tuple[str, ...], old: JSON, new: JSON) -> Iterator[Change]:
-    before, after = _by_name(old), _by_name(new)
-    if before is None or after is None:
-        if canonical(old) != canonical(new):
-            yield Change(path, old, new, ChangeKind.CHANGED)
-        return
-    for key in sorted(before.keys() | after.keys()):
-        if key not in before:
-            yield Change((*path, key), None, after[key], ChangeKind.ADDED)
-        elif key not in after:
-            yield Change((*path, key), before[key], None, ChangeKind.REMOVED)
-        else:
-            yield from _differences((*path, key), before[key], after[key])
-    if isinstance(old, list) and list(before) != list(after) and before.keys() == after.keys():
-        yield Change((*path, "order"), list(before), list(after), ChangeKind.CHANGED)
-
-
-def _by_name(value: JSON) -> dict[str, JSON] | None:
-    """A mapping, or a list of things with unique names as one; None for everything else."""
-    if isinstance(value, dict):
-        return value
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        return None
-    names = [_name(one) for one in value]
-    return dict(zip(names, value, strict=True)) if all(names) and len(set(names)) == len(names) else None
-
-
-def _name(value: dict[str, JSON]) -> str:
-    if "version" in value and "name" in value:
-        return f"{value['name']} v{value['version']}"
-    return str(value.get("name") or value.get("field") or value.get("id") or "")

@@ -40,6 +40,12 @@ class Release(models.Model):
     hash = models.CharField(_("hash"), max_length=64, help_text=help_texts.RELEASE_HASH)
     comment = models.TextField(_("comment"))
     author = models.CharField(_("author"), max_length=150, blank=True, default="")
+    author_identity = models.CharField(max_length=60, blank=True, default="", editable=False)
+    approver = models.CharField(_("approver"), max_length=150, blank=True, default="")
+    approver_identity = models.CharField(max_length=60, blank=True, default="", editable=False)
+    rolled_back_to = models.PositiveIntegerField(_("rolled back to"), null=True, blank=True)
+    last_edit = models.PositiveBigIntegerField(null=True, blank=True, editable=False)
+    """The newest edit of the draft that is in it, or that it threw away by rolling back."""
     created_at = models.DateTimeField(_("published at"), auto_now_add=True)
 
     objects = ReleaseQuerySet.as_manager()
@@ -49,6 +55,12 @@ class Release(models.Model):
         verbose_name_plural = _("releases")
         ordering = ["-number"]
         permissions = [("publish_release", "Can publish and roll back definitions")]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(approver_identity="") | ~models.Q(approver_identity=models.F("author_identity")),
+                name="tooling_release_approver_is_not_author",
+            )
+        ]
 
     def __str__(self) -> str:
         return str(self.number)

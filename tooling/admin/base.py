@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.transaction import atomic
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.defaults import permission_denied
 
-from tooling import publishing
+from tooling.draft_edits import Via
+from tooling.recording import changing
 
 if TYPE_CHECKING:
     AnyAdmin = admin.ModelAdmin[Any]
@@ -54,13 +54,15 @@ class DraftAdmin(PlainAdmin):
     Every change waits for its turn, so that nobody publishes or replaces half of it.
     """
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        publishing.take_turn()
-        super().save_model(request, obj, form, change)
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.method != "POST":
+            return super().changeform_view(request, *args, **kwargs)
+        with changing(request.user, Via.ADMIN):
+            return super().changeform_view(request, *args, **kwargs)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        publishing.take_turn()
-        super().delete_model(request, obj)
+        with changing(request.user, Via.ADMIN):
+            super().delete_model(request, obj)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions: dict[str, Any] = dict(super().get_actions(request))
@@ -93,12 +95,11 @@ class DraftAdmin(PlainAdmin):
             message = getattr(request, "said_of_the_draft", message)
         super().message_user(request, message, level, *args, **kwargs)
 
-    @atomic
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         names = ", ".join(str(one) for one in queryset)
         _say(request, _("Removed from the draft: %(names)s.") % {"names": names})
-        publishing.take_turn()
-        super().delete_queryset(request, queryset)
+        with changing(request.user, Via.ADMIN):
+            super().delete_queryset(request, queryset)
 
 
 def _say(request: HttpRequest, message: str) -> None:

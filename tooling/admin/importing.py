@@ -111,7 +111,7 @@ class LiveServerAdmin(DraftAdmin):
 
     def _write(self, request: HttpRequest, planned: importing.Plan) -> HttpResponse:
         with atomic():
-            added = importing.write(planned)
+            added = importing.write(planned, by=request.user)
             for tool in Tool.objects.filter(name__in=added):
                 self.log_addition(request, tool, _("Imported from the live server."))
         text = ngettext(

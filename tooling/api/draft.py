@@ -72,7 +72,9 @@ class DraftView(DefinitionsEndpoint):
             if reading.definitions is None:
                 return invalid("invalid_files", reading.problems)
             with atomic():
-                publishing.change_draft(reading.definitions, kinds=reading.kinds, author=request.user, seen=seen)
+                publishing.change_draft(
+                    reading.definitions, kinds=reading.kinds, author=request.user, seen=seen, via=publishing.Via.API
+                )
                 # Before anybody else's turn: the answer's ETag must stand for what this caller sent.
                 return draft_as_it_is(reading.problems)
         except DraftMoved as moved:
@@ -119,15 +121,14 @@ class PublishView(DefinitionsEndpoint):
         asked = shapes.CommentIn(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
-            with atomic():
-                release = publishing.publish(comment=asked.validated_data["comment"], author=request.user, seen=seen)
-                warnings = publishing.check_draft()
+            release = publishing.publish(comment=asked.validated_data["comment"], author=request.user, seen=seen)
         except DraftMoved as moved:
             return too_late(moved, newest_number())
         except InvalidDraft as refused:
             return invalid("invalid_draft", refused.findings)
         except NothingChanged as unchanged:
             return nothing_changed(unchanged)
+        warnings = publishing.findings_of(catalog.release(release.number).definitions)
         answer = {**shapes.ReleaseOut(release).data, "warnings": shapes.checked(warnings)["problems"]}
         return Response(answer, status=status.HTTP_201_CREATED)
 

@@ -29,6 +29,11 @@ class KeyPrincipal:
     is_anonymous = False
     is_active = True
 
+    @property
+    def identity(self) -> str:
+        """What tells this key from others for good, whatever it is called."""
+        return f"apikey:{self.pk}"
+
     def __str__(self) -> str:
         return f"key:{self.name}"
 

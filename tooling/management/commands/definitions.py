@@ -87,7 +87,7 @@ class Command(BaseCommand):
         if publish and not message.strip():
             raise CommandError('--publish needs a comment: -m "what changes for users"')
         definitions, kinds = self._read(paths, publishing.draft())
-        publishing.change_draft(definitions, kinds=kinds, author=AUTHOR)
+        publishing.change_draft(definitions, kinds=kinds, author=AUTHOR, via=publishing.Via.COMMAND)
         self.stdout.write(f"the draft now holds {len(definitions.tools)} tools")
         if publish:
             self.publish(message)
