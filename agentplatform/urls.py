@@ -10,6 +10,7 @@ from drf_spectacular.views import SpectacularAPIView
 from agentplatform.demo_page import demo
 from agentplatform.pages import home
 from agentplatform.schemas import definition_schema
+from tooling.admin.file_import import import_files
 from transactions.console.login import ThrottledLoginView
 
 handler404 = "transactions.api.problems.page_not_found"
@@ -25,6 +26,7 @@ urlpatterns = [
     path("console/", include("transactions.console.urls")),
     # One login page for everybody, so that its limit holds for the administration too.
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
+    path("admin/tooling/import-files/", admin.site.admin_view(import_files), name="import-files"),
     path("admin/", admin.site.urls),
     path("api/v1/", include("transactions.api.urls")),
     path("api/v1/definitions/", include("tooling.api.urls")),

@@ -5,11 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
+from tooling.findings import Severity
 from tooling.specs import Kind
 from tooling.yaml_fields import Report
-from tooling.yaml_nodes import Entry, ListNode, MapNode, Node, Place, ScalarNode, describe, is_null, to_json
+from tooling.yaml_nodes import (
+    Entry,
+    ListNode,
+    MapNode,
+    Node,
+    Place,
+    Problem,
+    ScalarNode,
+    describe,
+    is_null,
+    to_json,
+)
 from tooling.yaml_reader import MAX_BYTES, read_tree, too_large
 
 YAML = (".yaml", ".yml")
@@ -96,21 +108,35 @@ def _in_directory(path: Path, sections: Sections, report: Report) -> list[Path]:
     found = []
     inside = sorted(path.iterdir())
     for file in inside:
-        if file.suffix.lower() in YAML and file.is_file():
-            if file.stem in SINGLE_KINDS or WORKFLOW_NAME.fullmatch(file.name):
-                found.append(file)
-            else:
-                message = f"not the name of a definition file, ignored; expected {NAMES}"
-                report.warning("file.ignored", message, Place(str(file)))
-        elif file.name.lower() in JSON_NAMES:
+        if is_file_of_a_set(file):
             found.append(file)
+        elif file.suffix.lower() in YAML and file.is_file():
+            report.problems.append(ignored(str(file)))
     workflows = path / Kind.WORKFLOWS
     if workflows.is_dir():
         sections.kinds.add(Kind.WORKFLOWS)
         found += [file for file in sorted(workflows.iterdir()) if file.suffix.lower() in YAML]
     if not found:
-        report.error("file.none", f"no definition file here; expected {NAMES}", Place(str(path)))
+        report.problems.append(nothing_in(str(path)))
     return found
+
+
+def is_file_of_a_set(path: PurePath) -> bool:
+    """Whether a file so named, in the directory of a set, is read as part of it."""
+    if path.suffix.lower() not in YAML:
+        return path.name.lower() in JSON_NAMES
+    return path.stem in SINGLE_KINDS or WORKFLOW_NAME.fullmatch(path.name) is not None
+
+
+def ignored(name: str) -> Problem:
+    """What is said of a YAML file in the directory of a set that is not read."""
+    message = f"not the name of a definition file, ignored; expected {NAMES}"
+    return Problem(Severity.WARNING, "file.ignored", message, name)
+
+
+def nothing_in(name: str) -> Problem:
+    """The refusal of a directory, or an archive, without any definition file."""
+    return Problem(Severity.ERROR, "file.none", f"no definition file here; expected {NAMES}", name)
 
 
 def _read(path: Path, report: Report) -> bytes | None:

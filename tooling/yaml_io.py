@@ -93,10 +93,18 @@ def read_sets(
 
 
 def read_files(
-    files: Mapping[str, bytes], *, stdio_commands: Collection[str] = (), base: Definitions | None = None
+    files: Mapping[str, bytes],
+    *,
+    stdio_commands: Collection[str] = (),
+    base: Definitions | None = None,
+    unread: Sequence[Problem] = (),
 ) -> Reading:
-    """The same for uploaded files by name; an empty one named FOLDER stands for the empty folder of an export."""
-    sections, report = Sections(), Report()
+    """The same for uploaded files by name; an empty one named FOLDER stands for the empty folder of an export.
+
+    ``unread``: what is wrong with files of the set that could not be taken in.
+    """
+    sections, report = Sections(), Report(list(unread))
+    sections.complete = not any(problem.is_error for problem in unread)
     if files.get(FOLDER) == b"":
         sections.kinds.add(Kind.WORKFLOWS)
     read_sections(given_files({name: data for name, data in files.items() if name != FOLDER or data}), sections, report)

@@ -7,10 +7,12 @@ from tests.console.routes import Route, all_routes
 
 PUBLIC = {"favicon", "home", "demo", "login", "logout", "set_language", "schema", "chat-sessions", "definition-schema"}
 """Routes that anybody may call, by name: each has its own reason and its own tests."""
+STAFF = {"import-files"}
+"""Pages beside the administration's own that it guards, too; each has its own tests."""
 
 CONSOLE = [route for route in all_routes() if route.namespaces == "console"]
 API = [route for route in all_routes() if route.path.startswith("/api/v1/") and route.name not in PUBLIC]
-ADMIN = [route for route in all_routes() if route.namespaces == "admin"]
+ADMIN = [route for route in all_routes() if route.namespaces == "admin" or route.name in STAFF]
 METHODS = ("get", "post", "put", "patch", "delete")
 by_path = pytest.mark.parametrize("route", CONSOLE, ids=lambda route: route.path)
 by_api_path = pytest.mark.parametrize("route", API, ids=lambda route: route.path)

@@ -14,38 +14,7 @@ from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from tooling.api_basics import CallerThrottle
-from tooling.models import (
-    Intent,
-    LlmProfile,
-    McpServer,
-    ParameterMapping,
-    Policy,
-    Release,
-    RouterSettings,
-    Tool,
-    ToolArgument,
-    Workflow,
-)
-
-DRAFT = tuple(
-    kind._meta.model_name
-    for kind in (
-        McpServer,
-        Tool,
-        ToolArgument,
-        Policy,
-        ParameterMapping,
-        Intent,
-        RouterSettings,
-        LlmProfile,
-        Workflow,
-    )
-)
-"""The draft comes and goes as a whole, so that it takes the permissions on every kind of row."""
-
-
-def _may(request: Request, verb: str, model: str | None) -> bool:
-    return bool(request.user.has_perm(f"tooling.{verb}_{model}"))
+from tooling.draft_rights import may_change_draft, may_read_draft
 
 
 class MayPublish(BasePermission):
@@ -54,24 +23,18 @@ class MayPublish(BasePermission):
 
 
 class MayReadDraft(BasePermission):
-    """Who may change a row may read it, as in the admin."""
-
     def has_permission(self, request: Request, view: APIView) -> bool:
-        return bool(request.user.is_authenticated) and all(
-            _may(request, "view", model) or _may(request, "change", model) for model in DRAFT
-        )
+        return may_read_draft(request.user)
 
 
 class MayChangeDraft(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
-        return bool(request.user.is_authenticated) and all(
-            _may(request, verb, model) for model in DRAFT for verb in ("add", "change", "delete")
-        )
+        return may_change_draft(request.user)
 
 
 class MayReadReleases(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
-        may_see = request.user.is_authenticated and _may(request, "view", Release._meta.model_name)
+        may_see = request.user.is_authenticated and request.user.has_perm("tooling.view_release")
         return bool(may_see) or MayPublish().has_permission(request, view)
 
 

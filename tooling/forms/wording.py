@@ -9,11 +9,14 @@ from functools import cache
 from django.utils.translation import get_language, gettext
 
 from tooling.findings import Finding
+from tooling.forms.file_sentences import FILE_SENTENCES
 from tooling.forms.sentences import GOT, NO_YAML, SENTENCES, WORDS
 from tooling.yaml_nodes import Problem
 
 PLACE = re.compile(r"%\((\w+)\)s")
 NEAR = re.compile(r'(?s)(?P<said>.*) \((?P<near>did you mean "[^"]*"\?)\)')
+AS_IN_FILES = ("key", "part", "operation", "type")
+"""Places of the sentences that hold a word of the files."""
 CONTEXT = re.compile(r" while (parsing|scanning) .*")
 
 
@@ -44,11 +47,31 @@ def said_of_yaml(message: str) -> str:
     return _translated(CONTEXT.sub("", message), SENTENCES) or str(NO_YAML)
 
 
-def _translated(message: str, sentences: tuple[str, ...]) -> str | None:
+def said_of_file(problem: Problem) -> str:
+    """A problem of a file and its hint; what the files themselves call their keys and values stays as it is there."""
+    if (get_language() or "en").startswith("en"):
+        return problem.message + (f" ({problem.hint})" if problem.hint else "")
+    message = CONTEXT.sub("", problem.message) if problem.code == "yaml.syntax" else problem.message
+    fallback = str(NO_YAML) if problem.code == "yaml.syntax" else message
+    hint = f" ({_of_file(problem.hint) or problem.hint})" if problem.hint else ""
+    return (_of_file(message) or fallback) + hint
+
+
+def _of_file(message: str) -> str | None:
+    near = NEAR.fullmatch(message)
+    if near:
+        return f"{_of_file(near['said']) or near['said']} ({_of_file(near['near'])})"
+    return _translated(message, (*SENTENCES, *FILE_SENTENCES), as_in_files=True)
+
+
+def _translated(message: str, sentences: tuple[str, ...], *, as_in_files: bool = False) -> str | None:
     for pattern, sentence in _patterns(sentences):
         found = pattern.fullmatch(message)
         if found:
-            values = {name: _word(name, value) for name, value in found.groupdict().items()}
+            kept = AS_IN_FILES if as_in_files else ()
+            values = {
+                name: value if name in kept else _word(name, value) for name, value in found.groupdict().items()
+            }
             # Without values there is nothing to put in, and a sentence may hold a percent sign.
             return gettext(sentence) % values if values else gettext(sentence)
     return None
