@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.forms.widgets import Script
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
@@ -12,6 +13,11 @@ from tooling import catalog, publishing
 from tooling.admin.base import DraftAdmin
 from tooling.forms.wording import said
 from tooling.specs import Definitions
+
+
+def module(name: str) -> Script:
+    """One of the small scripts of these pages; each page works without it."""
+    return Script(f"admin_definitions/{name}", type="module")
 
 
 def unpublished(request: HttpRequest) -> dict[str, Any]:

@@ -11,30 +11,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as gettext_now
 from django.utils.translation import gettext_lazy as _
 
-from tooling.admin.draft_pages import DefinitionAdmin
+from tooling.admin.draft_pages import DefinitionAdmin, module
+from tooling.drafts import policy_of
 from tooling.forms.definitions import PolicyForm
+from tooling.forms.policy_words import summary
 from tooling.models import Policy
-
-
-def summary(policy: Policy) -> str:
-    """What a policy means, in one line."""
-    parts = [str(policy.get_operation_type_display())]
-    if policy.require_confirmation:
-        parts.append(gettext_now("asks for confirmation"))
-    if policy.requires:
-        parts.append(gettext_now("needs %(names)s") % {"names": ", ".join(policy.requires)})
-    if policy.pre_validation_enabled:
-        end = gettext_now("goes on unchecked if it fails") if policy.fail_open else gettext_now("blocks if it fails")
-        said = {"tool": policy.pre_validation_tool, "end": end}
-        parts.append(gettext_now("validated by %(tool)s (%(end)s)") % said)
-    return " · ".join(parts)
 
 
 @admin.register(Policy)
 class PolicyAdmin(DefinitionAdmin):
     section = "tool_policies"
     form = PolicyForm
-    list_display = ["tool", "operation_type", "require_confirmation", "needs", "pre_validation_tool", "fail_open"]
+    list_display = ["tool", "in_words"]
     list_filter = ["operation_type", "require_confirmation", "pre_validation_enabled", "fail_open"]
     list_select_related = ["tool"]
     search_fields = ["tool__name"]
@@ -55,9 +43,17 @@ class PolicyAdmin(DefinitionAdmin):
     first_fieldsets = [(None, {"fields": ["tool", "operation_type", "require_confirmation"]})]
     """What a new policy asks for: which values it requires can be chosen once its tool is known."""
 
-    @admin.display(description=_("requires"))
-    def needs(self, policy: Policy) -> str:
-        return ", ".join(policy.requires)
+    class Media:
+        js = (module("risks.js"),)
+
+    @admin.display(description=_("what it means"))
+    def in_words(self, policy: Policy) -> str:
+        return summary(policy_of(policy))
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        policy = context.get("original")
+        words = self.in_words(policy) if policy else ""
+        return super().render_change_form(request, {"in_words": words, **context}, *args, **kwargs)
 
     def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
         return super().get_fieldsets(request, obj) if obj else self.first_fieldsets

@@ -12,9 +12,11 @@ from django.utils.translation import gettext as gettext_now
 from django.utils.translation import gettext_lazy as _
 
 from tooling.admin.draft_pages import DefinitionAdmin
-from tooling.admin.policies import summary
 from tooling.content import text_from_plain
+from tooling.drafts import policy_of, tool_of
+from tooling.effective import policy_by_type
 from tooling.forms.definitions import ArgumentForm, ToolForm
+from tooling.forms.policy_words import summary
 from tooling.models import Policy, Tool, ToolArgument
 
 if TYPE_CHECKING:
@@ -59,12 +61,14 @@ class ToolAdmin(DefinitionAdmin):
 
     @admin.display(description=_("policy"))
     def policy_link(self, tool: Tool) -> SafeString | str:
-        """The policy in a sentence, or the way to make one."""
+        """The policy in words with the way to it, or the way to make one and what goes until then."""
         if not tool.pk:
             return "—"
-        policy = Policy.objects.filter(tool=tool).first()
-        if policy is None:
-            url = f"{reverse('admin:tooling_policy_add')}?tool={tool.pk}"
-            return format_html('<a href="{}">{}</a>', url, gettext_now("none: follows the type; add one"))
-        url = reverse("admin:tooling_policy_change", args=[policy.pk])
-        return format_html('<a href="{}">{}</a>', url, summary(policy))
+        policy = Policy.objects.select_related("tool").filter(tool=tool).first()
+        if policy is not None:
+            url = reverse("admin:tooling_policy_change", args=[policy.pk])
+            return format_html('{} <a href="{}">{}</a>', summary(policy_of(policy)), url, gettext_now("Change policy"))
+        url = f"{reverse('admin:tooling_policy_add')}?tool={tool.pk}"
+        words = summary(policy_by_type(tool_of(tool)))
+        said = gettext_now("None of its own; as the type says: %(words)s") % {"words": words}
+        return format_html('{} <a href="{}">{}</a>', said, url, gettext_now("Add a policy"))

@@ -26,6 +26,7 @@ from tooling.forms.fields import (
     YamlField,
     raise_problems,
 )
+from tooling.forms.policy_notes import with_notes
 from tooling.forms.wording import errors_of, said, told
 from tooling.models import (
     Intent,
@@ -165,6 +166,7 @@ class PolicyForm(DefinitionForm):
         self._offer("reconcile_tool", _tools_by_operation("internal", "read_only"))
         workflows = sorted(set(Workflow.objects.values_list("name", flat=True)))
         self._offer("workflow", workflows)
+        with_notes(self, policy)
 
     def _offer(self, field: str, names: list[str]) -> None:
         """The names to choose from; what is stored stays choosable, so that saving never loses it silently."""
