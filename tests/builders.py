@@ -35,7 +35,15 @@ def a_user(name: str = "rui", *permissions: str, **more: Any) -> User:
 
 
 def an_operator(name: str = "ana", **more: Any) -> User:
-    return a_user(name, "transactions.operate", **more)
+    return a_user(name, "transactions.operate", "transactions.see_every_channel", **more)
+
+
+def an_operator_of(*channels: str, name: str = "bia", **more: Any) -> User:
+    """An operator who sees only what happened in ``channels``."""
+    user = a_user(name, "transactions.operate", **more)
+    for key in channels:
+        a_channel(key).operators.add(user)
+    return user
 
 
 def an_api_key(key: str = "a-key", role: str = "operator", **more: Any) -> dict[str, str]:

@@ -17,6 +17,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from transactions.access import channels_of, visible
 from transactions.console import labels
 from transactions.models import (
     ApiKey,
@@ -63,6 +64,7 @@ TITLES = {
     "rule": _("decided by"), "secondary_error": _("secondary error"), "seen_seq": _("last event number seen"),
     "sent_at": _("sent at"), "seq": _("event number"), "status": _("status"), "text": _("text"),
     "tool": _("tool"), "transaction": _("transaction"), "tries": _("tries"), "turn": _("turn"),
+    "every_channel": _("sees every channel"),
     "unconfirmed": _("nobody confirmed this"), "validator_runs": _("runs of the validator"),
     "verdict_source": _("source of the verdict"), "chain_length": _("events in the chain of evidence"),
     "chain_head": _("newest hash of the chain of evidence"), "hash": _("hash in the chain of evidence"),
@@ -138,6 +140,12 @@ class ReadOnlyAdmin(AnyAdmin):
 
     show_full_result_count = False
     list_per_page = 50
+    channel = ""
+    """The way from a row to its channel, for rows that not everybody may see."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        return visible(rows, request.user, channel=self.channel) if self.channel else rows
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         return [column(self.model, str(name)) for name in super().get_list_display(request)]
@@ -159,6 +167,7 @@ class ReadOnlyAdmin(AnyAdmin):
 
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
+    channel = "channel"
     list_display = ["id", "channel", "locale", "last_seq", "created_at"]
     list_filter = [("channel", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["channel"]
@@ -169,6 +178,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyAdmin):
+    channel = "conversation__channel"
     list_display = ["id", "conversation", "number", "rule", "tries", "created_at", "handled_at"]
     list_filter = by("rule")
     list_select_related = ["conversation"]
@@ -178,6 +188,7 @@ class TurnAdmin(ReadOnlyAdmin):
 
 @admin.register(Transaction)
 class TransactionAdmin(ReadOnlyAdmin):
+    channel = "conversation__channel"
     list_display = ["id", "tool", "status", "multi_item_status", "reason_code", "review_state", "release", "created_at"]
     list_filter = by("status", "multi_item_status", "review_state", "operation_type")
     search_fields = ["=id", "=tool", "=conversation__id"]
@@ -193,6 +204,7 @@ class TransactionAdmin(ReadOnlyAdmin):
 class PartAdmin(ReadOnlyAdmin):
     """A row that belongs to a transaction; long JSON is left to the record in the console."""
 
+    channel = "transaction__conversation__channel"
     list_select_related = ["transaction"]
     search_fields = ["=transaction__id"]
     ordering = ["-id"]
@@ -229,6 +241,7 @@ class ConfirmationAdmin(PartAdmin):
 
 @admin.register(Event)
 class EventAdmin(PartAdmin):
+    channel = "conversation__channel"
     list_display = ["at", "kind", "rule", "actor", "seq", "transaction"]
     list_filter = by("kind", "actor")
     search_fields = ["=transaction__id", "=conversation__id"]
@@ -263,7 +276,7 @@ class ChannelForm(ChannelModelForm):
 
     class Meta:
         model = Channel
-        fields = ["key", "locale", "origins", "allow_no_origin", "anonymous", "jwt_secret_env"]
+        fields = ["key", "locale", "origins", "allow_no_origin", "anonymous", "jwt_secret_env", "operators"]
 
     def clean_origins(self) -> list[str]:
         origins: list[str] = self.cleaned_data["origins"]
@@ -289,6 +302,10 @@ class ChannelAdmin(AnyAdmin):
     form = ChannelForm
     list_display = ["key", "locale", "anonymous", "allow_no_origin", column(Channel, "created_at")]
     ordering = ["key"]
+    filter_horizontal = ["operators"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Channel]:
+        return channels_of(request.user)
 
 
 @admin.register(ApiKey)

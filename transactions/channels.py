@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -21,6 +22,13 @@ class Channel(models.Model):
         max_length=100,
         blank=True,
         help_text=_("The environment variable that holds the key of user tokens."),
+    )
+    operators = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        verbose_name=_("operators of this channel"),
+        related_name="channels",
+        blank=True,
+        help_text=_("Who sees its transactions without being allowed to see those of every channel."),
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -42,6 +50,9 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=100, unique=True)
     role = models.CharField(max_length=20, choices=Role.choices)
     hash = models.CharField(max_length=64, unique=True)
+    every_channel = models.BooleanField(default=True)
+    """Whether it sees the transactions of all channels; else those of ``channels``."""
+    channels = models.ManyToManyField(Channel, related_name="keys", blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 

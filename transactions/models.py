@@ -176,7 +176,10 @@ class Transaction(models.Model):
             models.Index(fields=["verify_due_at"], condition=~Q(verify_due_at=None), name="due_to_verify"),
             models.Index(fields=["created_at"], condition=Q(review_state=ReviewState.NEEDED), name="needs_review"),
         ]
-        permissions = [("operate", _("Can read the operator console"))]
+        permissions = [
+            ("operate", _("Can read the operator console")),
+            ("see_every_channel", _("Can see the transactions of every channel")),
+        ]
 
     def __str__(self) -> str:
         return f"{self.tool} {self.id}"

@@ -14,11 +14,17 @@ SAMPLES = {"uuid": UNKNOWN, "int": "7", "str": "sample", "slug": "sample", "path
 
 @dataclass(frozen=True)
 class Route:
-    """``namespaces`` joined by ":"; ``path`` an address that the route matches."""
+    """``namespaces`` joined by ":"; ``path`` an address that the route matches, ``pattern`` the route as written."""
 
     namespaces: str
     name: str
     path: str
+    pattern: str = ""
+
+    def address(self, **values: object) -> str:
+        """An address that the route matches with ``values`` in the places of these names."""
+        filled = re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(values.get(found[1], found[0])), self.pattern)
+        return _sample(filled)
 
 
 def all_routes() -> list[Route]:
@@ -27,15 +33,15 @@ def all_routes() -> list[Route]:
 
 def _walk(resolver: URLResolver, prefix: str, namespaces: tuple[str, ...]) -> Iterator[Route]:
     for pattern in resolver.url_patterns:
-        path = prefix + _sample(str(pattern.pattern))
+        path = prefix + str(pattern.pattern)
         if isinstance(pattern, URLPattern):
-            yield Route(":".join(namespaces), pattern.name or "", path)
+            yield Route(":".join(namespaces), pattern.name or "", _sample(path), path)
         else:
             inner = (*namespaces, pattern.namespace) if pattern.namespace else namespaces
             yield from _walk(pattern, path, inner)
 
 
 def _sample(route: str) -> str:
-    plain = re.sub(r"^\^|/\?\$$|\$$", "", route)
+    plain = re.sub(r"(?:^|(?<=/))\^|/\?\$$|\$$", "", route)
     plain = re.sub(r"\(\?P<\w+>[^)]*\)", SAMPLES["int"], plain)
     return re.sub(r"<(?:(\w+):)?\w+>", lambda found: SAMPLES[found[1] or "str"], plain)

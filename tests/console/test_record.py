@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -12,7 +13,6 @@ from tests.builders import (
     a_conversation,
     a_transaction,
     a_turn,
-    a_user,
     a_whole_story,
     an_attempt,
     an_event,
@@ -164,7 +164,9 @@ def test_the_release_links_to_the_administration_only_for_who_may_see_it(client)
     story = a_whole_story()
     client.force_login(an_operator())
     plain = record_of(client, story)
-    client.force_login(a_user("eva", "transactions.operate", "tooling.view_release", is_staff=True))
+    eva = an_operator("eva", is_staff=True)
+    eva.user_permissions.add(Permission.objects.get(codename="view_release"))
+    client.force_login(eva)
     linked = record_of(client, story)
 
     assert "/admin/tooling/release/" not in plain

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from transactions.models import ApiKey
+from transactions.access import EVERY_CHANNEL
+from transactions.models import ApiKey, Channel
 
 REFUSED = _("This API key is not accepted.")
 """One text for an unknown, a malformed and a revoked key, so that an answer tells nothing about keys."""
@@ -24,6 +26,7 @@ class KeyPrincipal:
     pk: int
     name: str
     role: str
+    every_channel: bool = True
 
     is_authenticated = True
     is_anonymous = False
@@ -40,8 +43,14 @@ class KeyPrincipal:
     def get_username(self) -> str:
         return str(self)
 
+    @property
+    def channels(self) -> QuerySet[Channel]:
+        return Channel.objects.filter(keys=self.pk)
+
     def has_perm(self, permission: str, obj: object = None) -> bool:
         """``operator`` acts on transactions; ``publisher`` also on everything of the definitions."""
+        if permission == EVERY_CHANNEL:
+            return self.every_channel
         if permission == "transactions.operate":
             return True
         return self.role == ApiKey.Role.PUBLISHER and permission.startswith("tooling.")
@@ -61,7 +70,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         key = ApiKey.objects.filter(hash=ApiKey.hash_of(rest[0].decode("latin-1")), revoked_at__isnull=True).first()
         if key is None:
             raise AuthenticationFailed(REFUSED)
-        return KeyPrincipal(pk=key.pk, name=key.name, role=key.role), key
+        return KeyPrincipal(key.pk, key.name, key.role, key.every_channel), key
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'

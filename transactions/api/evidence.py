@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db.transaction import atomic
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
@@ -143,6 +142,6 @@ class TransactionEvidenceView(OperatorEndpoint):
         responses={200: EvidenceOut, **problems(401, 403, 404, 409, 429)},
     )
     def get(self, request: Any, pk: UUID) -> Response:
-        bundle = bundle_of(get_object_or_404(Transaction, pk=pk))
+        bundle = bundle_of(self.found(pk))
         name = f'attachment; filename="evidence-{pk}.json"'
         return Response(bundle, headers={"Content-Disposition": name})

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.conf import settings
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from tooling.api_basics import CallerThrottle
+from transactions.access import visible
+from transactions.models import Transaction
 
 
 class IsOperator(BasePermission):
@@ -26,6 +32,14 @@ class OperatorEndpoint(APIView):
     """Base of every operator endpoint: the permission and, unless RATE_LIMITS is off, the throttle."""
 
     permission_classes = [IsOperator]
+
+    def seen(self) -> QuerySet[Transaction]:
+        """The transactions that the caller may see; all others are answered with 404."""
+        return visible(Transaction.objects.select_related("conversation__channel"), self.request.user)
+
+    def found(self, pk: UUID) -> Transaction:
+        """The transaction, or 404 where the caller may not see it."""
+        return get_object_or_404(self.seen(), pk=pk)
 
     def get_throttles(self) -> list[BaseThrottle]:
         return [OperatorThrottle()] if settings.RATE_LIMITS else []

@@ -11,7 +11,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers, status
-from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -113,11 +112,9 @@ class RetryView(OperatorEndpoint):
 
         With ``dry_run``: what would run, and what would not and why. 409: it may not run now, and why.
         """
+        transaction = self.found(pk)
         asked = RetryRequest(data=request.data)
         asked.is_valid(raise_exception=True)
-        transaction = Transaction.objects.select_related("conversation").filter(pk=pk).first()
-        if transaction is None:
-            raise NotFound
         is_dry = asked.validated_data["dry_run"]
         outcome = plan(transaction) if is_dry else retry(pk, by=request.user.get_username())
         match outcome:

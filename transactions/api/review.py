@@ -15,7 +15,6 @@ from rest_framework.response import Response
 from tooling.api_basics import MEDIA_TYPE, ProblemOut, problem, problems
 from transactions.api.permissions import OperatorEndpoint
 from transactions.api.serializers import TransactionDetail
-from transactions.api.views import TransactionDetailView
 from transactions.core.statuses import ItemStatus, ReviewState
 from transactions.services.resolving import LONGEST_REASON, RESOLUTIONS, NoReason, Resolved, Settled, resolve
 from transactions.services.reviewing import NotThere, Reviewed, ReviewMoved, StillUnknown, review
@@ -82,6 +81,7 @@ class ItemResolveView(OperatorEndpoint):
 
         The customer is told at once, with the reason. The first who settles an item wins.
         """
+        self.found(pk)
         asked = ResolveRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         said = asked.validated_data
@@ -95,7 +95,7 @@ class ItemResolveView(OperatorEndpoint):
         )
         match outcome:
             case Resolved():
-                return record_of(pk)
+                return Response(TransactionDetail(self.found(pk)).data)
             case NoReason():
                 raise ValidationError({"reason": _("A reason is needed.")})
             case Settled():
@@ -118,6 +118,7 @@ class ReviewView(OperatorEndpoint):
     )
     def post(self, request: Request, pk: UUID) -> Response:
         """Ask for a review, take it, or close it. 409: the review stands where it cannot go there from."""
+        self.found(pk)
         asked = ReviewRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         said = asked.validated_data
@@ -125,7 +126,7 @@ class ReviewView(OperatorEndpoint):
         outcome = review(pk, state=ReviewState(said["state"]), note=said["note"], actor=actor)
         match outcome:
             case Reviewed():
-                return record_of(pk)
+                return Response(TransactionDetail(self.found(pk)).data)
             case ReviewMoved(state=state, by=by, note=note):
                 standing = {"review_state": state, "by": by or None, "note": note or None}
                 return _conflict(
@@ -136,11 +137,6 @@ class ReviewView(OperatorEndpoint):
                 return _conflict("items_unknown", _("Settle the unknown items first."), review=standing)
             case NotThere():
                 raise NotFound
-
-
-def record_of(pk: UUID) -> Response:
-    """The whole record, as it stands now."""
-    return Response(TransactionDetail(TransactionDetailView.queryset.all().get(pk=pk)).data)
 
 
 def _settled(key: str, found: Settled) -> Response:

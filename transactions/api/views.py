@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView, RetrieveAPIView
@@ -16,15 +17,20 @@ from transactions.api.pages import CursorPages
 from transactions.api.permissions import OperatorEndpoint
 from transactions.models import Item, Transaction
 
+PARTS = ("confirmations", "items", "attempts", "events")
+"""What belongs to a record beside its own row."""
+
 
 class TransactionListView(OperatorEndpoint, ListAPIView[Transaction]):
     """Transactions, newest first."""
 
-    queryset = Transaction.objects.select_related("conversation__channel")
     serializer_class = serializers.TransactionRow
     filter_backends = [DjangoFilterBackend]
     filterset_class = TransactionFilters
     pagination_class = CursorPages
+
+    def get_queryset(self) -> QuerySet[Transaction]:
+        return self.seen()
 
     @extend_schema(
         operation_id="transactions_list",
@@ -40,10 +46,10 @@ class TransactionListView(OperatorEndpoint, ListAPIView[Transaction]):
 class TransactionDetailView(OperatorEndpoint, RetrieveAPIView[Transaction]):
     """Everything that is known about one transaction."""
 
-    queryset = Transaction.objects.select_related("conversation__channel").prefetch_related(
-        "confirmations", "items", "attempts", "events"
-    )
     serializer_class = serializers.TransactionDetail
+
+    def get_queryset(self) -> QuerySet[Transaction]:
+        return self.seen().prefetch_related(*PARTS)
 
     @extend_schema(
         operation_id="transactions_retrieve",

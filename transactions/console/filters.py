@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import datetime
 import re
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import django_filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
+from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from transactions.access import channels_of
 from transactions.api.filters import REPORTED, TransactionFilters
 from transactions.console import labels
 from transactions.core.statuses import FINAL, ReviewState, Status
-from transactions.models import Channel, Item, Transaction
+from transactions.models import Item, Transaction
 
 OPEN = "open"
 """A group of statuses: whatever is not final yet."""
@@ -53,17 +56,26 @@ def search(rows: QuerySet[Transaction], name: str, value: str) -> QuerySet[Trans
     return rows.filter(found)
 
 
-def tool_choices() -> list[tuple[str, str]]:
-    names = Transaction.objects.order_by("tool").values_list("tool", flat=True).distinct()
+def each_once(rows: QuerySet[Transaction], field: str) -> list[tuple[str, str]]:
+    """The values that ``field`` has among ``rows``, as choices."""
+    names = rows.select_related(None).order_by(field).values_list(field, flat=True).distinct()
     return [(name, name) for name in names]
 
 
-def channel_choices() -> list[tuple[str, str]]:
-    return [(key, key) for key in Channel.objects.order_by("key").values_list("key", flat=True)]
+def channel_choices(caller: Any) -> list[tuple[str, str]]:
+    return [(key, key) for key in channels_of(caller).order_by("key").values_list("key", flat=True)]
 
 
 class ConsoleFilters(TransactionFilters):
-    """``TransactionFilters`` with words instead of codes, plus ``status=open``, ``period`` and ``q``."""
+    """``TransactionFilters`` with words instead of codes, plus ``status=open``, ``period`` and ``q``.
+
+    ``caller`` is who looks: only what they may see is offered to choose from.
+    """
+
+    def __init__(self, asked: QueryDict, rows: QuerySet[Transaction], *, caller: Any) -> None:
+        super().__init__(asked, rows)
+        self.filters["tool"].extra["choices"] = partial(each_once, rows, "tool")
+        self.filters["channel"].extra["choices"] = partial(channel_choices, caller)
 
     status = django_filters.ChoiceFilter(
         method=narrow_status,
@@ -71,10 +83,9 @@ class ConsoleFilters(TransactionFilters):
         label=_("Status"),
     )
     q = django_filters.CharFilter(method=search, label=_("Search"), max_length=200)
-    tool = django_filters.ChoiceFilter(choices=tool_choices, label=_("Tool"), empty_label=_("any"))
+    tool = django_filters.ChoiceFilter(label=_("Tool"), empty_label=_("any"))
     channel = django_filters.ChoiceFilter(
         field_name="conversation__channel__key",
-        choices=channel_choices,
         label=_("Channel"),
         empty_label=_("any"),
     )

@@ -36,13 +36,13 @@ class RetryPage(OperatorPage):
     template_name = "console/retry.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        transaction = get_object_or_404(Transaction.objects.select_related("conversation"), pk=kwargs["pk"])
+        transaction = get_object_or_404(self.seen(), pk=kwargs["pk"])
         found = plan(transaction)
         shown = _refused(found) if isinstance(found, RetryRefused) else _planned(found)
         return super().get_context_data(**kwargs, transaction=transaction, **shown)
 
     def post(self, request: HttpRequest, pk: UUID) -> HttpResponse:
-        get_object_or_404(Transaction, pk=pk)
+        get_object_or_404(self.seen(), pk=pk)
         match retry(pk, by=request.user.get_username()):
             case RetryRefused(refusal=refusal):
                 messages.error(request, _("Nothing was started: %(why)s") % {"why": REFUSALS[refusal]})

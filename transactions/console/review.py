@@ -12,11 +12,13 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views import View
 
+from transactions.access import visible
 from transactions.console import labels
 from transactions.console.labels import Text
 from transactions.console.presentation import moment
@@ -110,6 +112,12 @@ class Deed(PermissionRequiredMixin, View):
     """Something that an operator does to a transaction; afterwards its record says how it went."""
 
     permission_required = "transactions.operate"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """404 for a transaction that the operator may not see, before anything is looked at."""
+        if self.has_permission():
+            get_object_or_404(visible(Transaction.objects.all(), request.user), pk=kwargs["pk"])
+        return super().dispatch(request, *args, **kwargs)
 
     def get(self, request: HttpRequest, pk: UUID, **rest: str) -> HttpResponse:
         """Who had to sign in first comes back here without what was sent."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import pgettext
 from django.views.generic import TemplateView
 
+from transactions.access import visible
 from transactions.api.pages import BadCursor, Cursor, page_of
 from transactions.console import labels, record
 from transactions.console.filters import OPEN, ConsoleFilters, wrong_filters
@@ -55,6 +57,10 @@ class OperatorPage(PermissionRequiredMixin, TemplateView):
     permission_required = "transactions.operate"
     response_class = PrintableResponse
 
+    def seen(self) -> QuerySet[Transaction]:
+        """The transactions that the reader may see."""
+        return visible(Transaction.objects.select_related("conversation__channel"), self.request.user)
+
 
 class TransactionList(OperatorPage):
     """Newest first, narrowed by what the URL says; the number of queries does not depend on the rows."""
@@ -62,9 +68,9 @@ class TransactionList(OperatorPage):
     template_name = "console/list.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        asked = self.request.GET
-        everything = Transaction.objects.select_related("conversation__channel")
-        filters = ConsoleFilters(asked, everything)
+        asked, everything = self.request.GET, self.seen()
+        filters = ConsoleFilters(asked, everything, caller=self.request.user)
+        narrowed = partial(ConsoleFilters, rows=everything.select_related(None), caller=self.request.user)
         wrong = wrong_filters(filters)
         page = page_of(filters.qs, self._cursor(asked))
         tallies = Item.objects.tallies(row.pk for row in page.rows)
@@ -72,8 +78,8 @@ class TransactionList(OperatorPage):
             **kwargs,
             form=filters.form,
             wrong=wrong,
-            chips=chips(asked),
-            review_chip=review_chip(asked),
+            chips=chips(asked, narrowed),
+            review_chip=review_chip(asked, narrowed),
             rows=[row_of(row, tallies.get(row.pk, {})) for row in page.rows],
             newer=page.newer and query(asked, cursor=page.newer),
             older=page.older and query(asked, cursor=page.older),
@@ -96,11 +102,15 @@ def query(asked: QueryDict, **changes: str) -> str:
     return "?" + urlencode({name: value for name, value in (kept | changes).items() if value})
 
 
-def chips(asked: QueryDict) -> list[dict[str, Any]]:
+Narrowed = Callable[[QueryDict], ConsoleFilters]
+"""What a query string leaves of the transactions that the reader may see."""
+
+
+def chips(asked: QueryDict, narrowed: Narrowed) -> list[dict[str, Any]]:
     """Every status with its number under the other filters, as links."""
     others = asked.copy()
     others.pop("status", None)
-    rows: QuerySet[Transaction] = ConsoleFilters(others, Transaction.objects.all()).qs
+    rows: QuerySet[Transaction] = narrowed(others).qs
     numbers = dict(rows.order_by().values_list("status").annotate(Count("id")))
     unfinished = sum(number for status, number in numbers.items() if status not in FINAL)
     found: list[tuple[str, Any, int]] = [
@@ -115,11 +125,11 @@ def chips(asked: QueryDict) -> list[dict[str, Any]]:
     ]
 
 
-def review_chip(asked: QueryDict) -> dict[str, Any]:
+def review_chip(asked: QueryDict, narrowed: Narrowed) -> dict[str, Any]:
     """What waits for an operator, under the other filters; a second click shows the rest again."""
     others = asked.copy()
     others.pop("review_state", None)
-    rows: QuerySet[Transaction] = ConsoleFilters(others, Transaction.objects.all()).qs
+    rows: QuerySet[Transaction] = narrowed(others).qs
     is_current = asked.get("review_state") == ReviewState.NEEDED
     return {
         "number": rows.filter(review_state=ReviewState.NEEDED).order_by().count(),
@@ -134,7 +144,7 @@ class TransactionRecord(OperatorPage):
     template_name = "console/record.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        transaction = get_object_or_404(Transaction.objects.select_related("conversation__channel"), pk=kwargs["pk"])
+        transaction = get_object_or_404(self.seen(), pk=kwargs["pk"])
         items = list(transaction.items.all())
         own = list(transaction.events.order_by("id"))
         is_whole = "all" in self.request.GET
