@@ -41,6 +41,12 @@ def keyword_match(message: str, intents: Sequence[IntentSpec]) -> IntentSpec | N
     return found
 
 
+def keyword_in(message: str, intent: IntentSpec) -> str:
+    """The keyword by which ``keyword_match`` finds ``intent`` in ``message``; "" where it does not."""
+    said = tokens(message)
+    return max(intent.keywords, key=lambda keyword: _longest((keyword,), said)) if _longest(intent.keywords, said) else ""
+
+
 def _longest(keywords: Sequence[str], said: tuple[str, ...]) -> int:
     """How many characters the longest keyword among ``said`` has, folded; 0 if none is there."""
     folded = (tokens(keyword) for keyword in keywords)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from tooling.gateway import Answered, Call, NoAnswer, NotSent, Outcome, RemoteTool
@@ -63,11 +63,36 @@ class RecordedModel:
         profiles: Mapping[str, ProfileSpec],
     ) -> Completion | Unavailable:
         key = ReadingKey(self.line, component, str(payload.get("tool", "")))
+        names = _names_of_items(payload)
         known = self.readings.get(key)
         if known is not None:
-            return known
-        self.wanted.append(WantedReading(key, payload, schema, profiles))
+            return _with_keys(known, {name: item for item, name in names.items()})
+        self.wanted.append(WantedReading(key, _with_names(payload, names), schema, profiles))
         return Unavailable(component, "", NOT_RECORDED, 0)
+
+
+# Keys of items are made anew each time a scene is played, so that readings name items by their place.
+
+
+def _names_of_items(payload: Mapping[str, JSON]) -> dict[str, str]:
+    """The key of each item in what the model is asked → its name in recordings."""
+    return {item["key"]: f"item-{place}" for place, item in enumerate(payload.get("items") or (), start=1)}
+
+
+def _with_names(payload: Mapping[str, JSON], names: Mapping[str, str]) -> Mapping[str, JSON]:
+    if not names:
+        return payload
+    return {**payload, "items": [{**item, "key": names[item["key"]]} for item in payload["items"]]}
+
+
+def _with_keys(reading: Completion | Unavailable, keys: Mapping[str, str]) -> Completion | Unavailable:
+    """The reading with the keys of now; what names no item of now stays as it is."""
+    match reading:
+        case Completion(value={"keep_item_keys": [*kept], **rest}):
+            found = [keys.get(name, name) if isinstance(name, str) else name for name in kept]
+            return replace(reading, value={**rest, "keep_item_keys": found})
+        case _:
+            return reading
 
 
 @dataclass(slots=True)

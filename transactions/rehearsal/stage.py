@@ -71,7 +71,7 @@ def play(scene: Scene, model: RecordedModel, gateway: RecordedGateway) -> Played
         return Played(
             events=tuple(stage.events),
             transactions=tuple(_transactions(conversation)),
-            next_call=None if stage.is_stuck else _next_call(conversation),
+            next_call=_next_call(conversation) if scene.looks_ahead and not stage.is_stuck else None,
             calls=tuple(gateway.made),
             wanted_readings=tuple(model.wanted),
             wanted_answers=tuple(gateway.wanted),
@@ -92,8 +92,9 @@ def _intent_of(scene: Scene, tool: str) -> str:
 def _say(stage: _Stage, number: int, line: Line) -> None:
     key, client_message_id = stage.conversation.pk, f"line-{number}"
     match line:
-        case Text(text=text):
-            intake.receive_message(key, client_message_id=client_message_id, text=text, seen_seq=None)
+        case Text(text=text, is_late=is_late):
+            seen_seq = 0 if is_late else None
+            intake.receive_message(key, client_message_id=client_message_id, text=text, seen_seq=seen_seq)
             turns.run_turns(key, model=stage.model)
         case Press():
             _press(stage, line, client_message_id)
