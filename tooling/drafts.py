@@ -99,6 +99,28 @@ def tool_of(row: Tool) -> ToolSpec:
     return from_plain(ToolSpec, values)
 
 
+def spec_of(row: Model) -> Any:
+    """What one row of the draft says, as its spec."""
+    match row:
+        case McpServer():
+            return server_of(row)
+        case Tool():
+            return tool_of(row)
+        case Policy():
+            return policy_of(row)
+        case ParameterMapping():
+            return mapping_of(row)
+        case Intent():
+            return from_plain(IntentSpec, _values(row))
+        case RouterSettings():
+            return router_of(row)
+        case LlmProfile():
+            return from_plain(ProfileSpec, _values(row))
+        case Workflow():
+            return workflow_of(row)
+    raise TypeError(f"{type(row).__name__} is no part of the draft")
+
+
 NESTED = ("pre_validation_enabled", "pre_validation_tool", "fail_open")
 EXECUTION = ("execution_mode", "workflow", "workflow_version")
 
@@ -183,24 +205,35 @@ def _write_tools(tools: Mapping[str, ToolSpec]) -> None:
 def _write_rows(tools: Mapping[str, ToolSpec]) -> None:
     servers = {server.name: server for server in McpServer.objects.all()}
     for name, tool in tools.items():
-        values = _plain(tool)
-        cache, arguments = values.pop("cache"), values.pop("arguments")
-        values |= {"cache_enabled": cache["enabled"], "cache_ttl_seconds": cache["ttl_seconds"]}
-        values["server"] = servers[values.pop("mcp_server")]
-        row, _ = Tool.objects.update_or_create(name=name, defaults=values)
-        row.arguments.all().delete()
-        ToolArgument.objects.bulk_create(
-            ToolArgument(tool=row, position=position, **argument) for position, argument in enumerate(arguments)
-        )
+        row, _ = Tool.objects.update_or_create(name=name, defaults=_tool_values(tool, servers))
+        _write_arguments(row, tool)
+
+
+def _tool_values(tool: ToolSpec, servers: Mapping[str, McpServer]) -> Values:
+    values = _plain(tool)
+    cache, _arguments = values.pop("cache"), values.pop("arguments")
+    values |= {"cache_enabled": cache["enabled"], "cache_ttl_seconds": cache["ttl_seconds"]}
+    values["server"] = servers[values.pop("mcp_server")]
+    return values
+
+
+def _write_arguments(row: Tool, tool: ToolSpec) -> None:
+    row.arguments.all().delete()
+    ToolArgument.objects.bulk_create(
+        ToolArgument(tool=row, position=position, **to_plain(argument))
+        for position, argument in enumerate(tool.arguments)
+    )
 
 
 def _write_policies(policies: Mapping[str, PolicySpec]) -> None:
     for tool in Tool.objects.filter(name__in=policies):
-        policy = policies[tool.name]
-        values = _plain(policy)
-        del values["pre_validation"], values["execution"]
-        values |= _nested(policy.pre_validation, policy.execution)
-        Policy.objects.update_or_create(tool=tool, defaults=values)
+        Policy.objects.update_or_create(tool=tool, defaults=_policy_values(policies[tool.name]))
+
+
+def _policy_values(policy: PolicySpec) -> Values:
+    values = _plain(policy)
+    del values["pre_validation"], values["execution"]
+    return values | _nested(policy.pre_validation, policy.execution)
 
 
 def _nested(validation: PreValidationSpec, execution: ExecutionSpec) -> Values:
@@ -224,6 +257,30 @@ def _write_mappings(mappings: Mapping[str, MappingSpec]) -> None:
 def _write_workflows(workflows: Mapping[tuple[str, int], WorkflowSpec]) -> None:
     Workflow.objects.all().delete()
     for workflow in workflows.values():
-        values: Values = to_plain(workflow)
-        name, version = values.pop("name"), values.pop("version")
-        Workflow.objects.create(name=name, version=version, content=values)
+        Workflow.objects.create(**_workflow_values(workflow))
+
+
+def _workflow_values(workflow: WorkflowSpec) -> Values:
+    values: Values = to_plain(workflow)
+    return {"name": values.pop("name"), "version": values.pop("version"), "content": values}
+
+
+@atomic
+def write_row(row: Model, spec: Any) -> None:
+    """Make one row, with its arguments, say what ``spec`` says; the tool of a policy or mapping stays what it is."""
+    match spec:
+        case ToolSpec():
+            values = _tool_values(spec, {server.name: server for server in McpServer.objects.all()})
+        case PolicySpec():
+            values = _policy_values(spec)
+        case WorkflowSpec():
+            values = _workflow_values(spec)
+        case _:
+            values = _plain(spec)
+    if name := getattr(spec, "name", ""):
+        values["name"] = name
+    for column, value in values.items():
+        setattr(row, column, value)
+    row.save()
+    if isinstance(row, Tool):
+        _write_arguments(row, spec)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.defaults import permission_denied
 
+from tooling.admin import conflicts, history
 from tooling.draft_edits import Via
 from tooling.recording import changing
 
@@ -54,11 +56,29 @@ class DraftAdmin(PlainAdmin):
     Every change waits for its turn, so that nobody publishes or replaces half of it.
     """
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
         if request.method != "POST":
-            return super().changeform_view(request, *args, **kwargs)
-        with changing(request.user, Via.ADMIN):
-            return super().changeform_view(request, *args, **kwargs)
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        try:
+            with changing(request.user, Via.ADMIN):
+                conflicts.begin(request, self.model, object_id)
+                return super().changeform_view(request, object_id, form_url, extra_context)
+        except conflicts.Overtaken as overtaken:
+            return conflicts.page(self, request, overtaken)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        conflicts.settle(request, form.instance)
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        seen = conflicts.seen_by(request, context.get("original"))
+        return super().render_change_form(request, {"seen": seen, **context}, *args, **kwargs)
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        context = history.context_of(request, self.get_object(request, unquote(object_id)))
+        return super().history_view(request, object_id, {**context, **(extra_context or {})})
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         with changing(request.user, Via.ADMIN):

@@ -104,6 +104,13 @@ def _facts(path: Sequence[str], value: JSON) -> Iterator[Fact]:
             yield Fact(label, shown(inner, column))
 
 
+def in_words(path: Sequence[str], value: JSON) -> Shown:
+    """The value at ``path``; a whole argument and the like as its facts."""
+    if isinstance(value, dict) and len(path) == 4 and path[2] in NESTED:
+        return shown("; ".join(f"{fact.label}: {fact.value.text}" for fact in _facts(path, value)))
+    return shown(value, field_of(path)[1])
+
+
 def shown(value: JSON, column: Field[Any, Any] | None = None) -> Shown:
     """``value`` in words; a text of several lines, or a long one, is folded."""
     text = _text(value, column)
