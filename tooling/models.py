@@ -10,6 +10,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from tooling import choices, help_texts
+from tooling.contract_grades import ContractCheck, ToolGrade
 from tooling.draft_edits import DraftChange, DraftEdit
 from tooling.publish_requests import PublishRequest
 from tooling.releases import Release
@@ -26,6 +27,7 @@ from tooling.specs import (
 )
 
 __all__ = [
+    "ContractCheck",
     "DraftChange",
     "DraftEdit",
     "Intent",
@@ -39,6 +41,7 @@ __all__ = [
     "ServerState",
     "Tool",
     "ToolArgument",
+    "ToolGrade",
     "Workflow",
 ]
 
