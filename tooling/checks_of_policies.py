@@ -29,33 +29,8 @@ def check_policies(definitions: Definitions) -> Findings:
         yield from _check_workflow(policy, versions)
         if policy.operation_type is OperationType.TRANSACTIONAL and not policy.require_confirmation:
             message = f"{name} is transactional and runs without a confirmation"
-            yield warning("policy.no_confirmation", message, (*path, "require_confirmation"))
+            yield warning("policy.no_confirmation", message, (*path, "require_confirmation"), needs_tick=True)
     yield from check_loops(definitions, into_loops)
-
-
-def doubts_of_policies(definitions: Definitions) -> Findings:
-    """What is allowed and still worth a second look before it is published; files are read without it."""
-    for name, policy in definitions.policies.items():
-        path = ("tool_policies", name)
-        if _asks_nothing(policy, definitions):
-            message = (
-                "the confirmation cannot name what will be done; list in requires what the customer must say "
-                f"before {name} runs"
-            )
-            yield warning("policy.requires_nothing", message, (*path, "requires"))
-        if policy.pre_validation.enabled and policy.pre_validation.fail_open:
-            message = "fail_open is on: items that were not validated will pass when the validator is down"
-            yield warning("policy.fail_open", message, (*path, "pre_validation", "fail_open"))
-
-
-def _asks_nothing(policy: PolicySpec, definitions: Definitions) -> bool:
-    """Whether an action collects nothing although it has arguments that no mapping fills."""
-    tool = definitions.tools.get(policy.tool)
-    if tool is None or policy.requires or policy.operation_type is not OperationType.TRANSACTIONAL:
-        return False
-    mapping = definitions.mapping(policy.tool)
-    filled = {*mapping.map.values(), *mapping.defaults, *(extract.field for extract in mapping.extract)}
-    return not filled.issuperset(tool.argument_names)
 
 
 def _check_requires(policy: PolicySpec, tool: ToolSpec) -> Findings:

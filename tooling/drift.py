@@ -9,11 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from tooling.gateway import RemoteTool
 from tooling.specs import JSON, ArgumentSpec, ArgumentType, ServerSpec, ToolSpec
+
+LARGEST_LISTING = 1024 * 1024
+"""Characters of the names and schemas of one server that are kept."""
 
 
 class Kind(StrEnum):
@@ -83,6 +86,27 @@ def listing_of(tools: Iterable[ToolSpec], offered: Iterable[RemoteTool]) -> dict
     }
 
 
+def kept(server: ServerSpec, offered: Iterable[RemoteTool]) -> dict[str, JSON]:
+    """All that ``server`` listed, to compare drafts with: {server, tools: name → input schema, is_whole}.
+
+    Of more than LARGEST_LISTING the rest is left out, and then nothing is said of tools that are not in it.
+    """
+    tools: dict[str, JSON] = {}
+    room, is_whole = LARGEST_LISTING, True
+    for remote in offered:
+        room -= len(remote.name) + len(json.dumps(dict(remote.input_schema)))
+        if room < 0:
+            is_whole = False
+            break
+        tools.setdefault(remote.name, dict(remote.input_schema))
+    return {"server": address_of(server), "tools": tools, "is_whole": is_whole}
+
+
+def address_of(server: ServerSpec) -> str:
+    """The fingerprint of how ``server`` is reached: a listing speaks about a server that is reached like that only."""
+    return fingerprint(json.loads(json.dumps(asdict(replace(server, enabled=True)), default=dict)))
+
+
 def compare(tools: Sequence[ToolSpec], listing: Mapping[str, JSON], baseline: Mapping[str, JSON]) -> list[Difference]:
     """What of ``listing`` does not fit the published ``tools``, or is another text than in ``baseline``."""
     found: list[Difference] = []
@@ -91,7 +115,7 @@ def compare(tools: Sequence[ToolSpec], listing: Mapping[str, JSON], baseline: Ma
         if said is None:
             found.append(Difference(Kind.TOOL_GONE, tool.name))
             continue
-        differing = list(_arguments(tool, said["input_schema"]))
+        differing = list(differing_arguments(tool, said["input_schema"]))
         found += differing
         before = baseline.get(tool.name)
         if before is not None and before["description"] != said["description"]:
@@ -101,12 +125,18 @@ def compare(tools: Sequence[ToolSpec], listing: Mapping[str, JSON], baseline: Ma
     return found
 
 
-def _arguments(tool: ToolSpec, schema: Mapping[str, JSON]) -> Iterator[Difference]:
+def required_names(schema: Mapping[str, JSON]) -> Iterator[str]:
+    """The arguments that a server's schema requires, as far as it names them plainly."""
+    required = schema.get("required")
+    return (name for name in (required if isinstance(required, list) else ()) if isinstance(name, str))
+
+
+def differing_arguments(tool: ToolSpec, schema: Mapping[str, JSON]) -> Iterator[Difference]:
+    """Where the arguments of ``tool`` do not fit the server's ``schema`` of it."""
     properties = schema.get("properties")
     properties = properties if isinstance(properties, dict) else {}
-    required = schema.get("required")
-    for name in required if isinstance(required, list) else ():
-        if isinstance(name, str) and tool.argument(name) is None:
+    for name in required_names(schema):
+        if tool.argument(name) is None:
             yield Difference(Kind.ARGUMENT_REQUIRED, tool.name, name)
     for argument in tool.arguments:
         if argument.name in properties:

@@ -9,37 +9,62 @@ from difflib import get_close_matches
 from enum import StrEnum
 from functools import lru_cache
 
+from tooling.hints import hint_of
+
 
 class Severity(StrEnum):
+    """Errors keep a draft from being published; warnings want to be read; notes only say how something will be."""
+
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """``path`` is the way to the culprit through the files' keys, for example
     ("tool_policies", "x", "requires", "0"); ("intents", name, …) and ("workflows", name, version, …) likewise.
+    ``needs_tick``: who publishes on a page says of this very thing that it is meant.
     """
 
     code: str
     message: str
     path: tuple[str, ...]
     severity: Severity = Severity.ERROR
+    needs_tick: bool = False
 
     def __str__(self) -> str:
-        kind = "warning: " if self.severity is Severity.WARNING else ""
+        kind = "" if self.is_error else f"{self.severity}: "
         return f"{'.'.join(self.path)}: {kind}{self.message}"
 
     @property
     def is_error(self) -> bool:
         return self.severity is Severity.ERROR
 
+    @property
+    def is_warning(self) -> bool:
+        return self.severity is Severity.WARNING
+
+    @property
+    def key(self) -> str:
+        """Names this finding among all of one set, whatever else is found."""
+        return f"{self.code}@{'.'.join(self.path)}"
+
+    @property
+    def hint(self) -> str:
+        """What to do about it, in English; pages translate it."""
+        return hint_of(self.code)
+
 
 Findings = Iterator[Finding]
 
 
-def warning(code: str, message: str, path: tuple[str, ...]) -> Finding:
-    return Finding(code, message, path, Severity.WARNING)
+def warning(code: str, message: str, path: tuple[str, ...], *, needs_tick: bool = False) -> Finding:
+    return Finding(code, message, path, Severity.WARNING, needs_tick)
+
+
+def note(code: str, message: str, path: tuple[str, ...]) -> Finding:
+    return Finding(code, message, path, Severity.NOTE)
 
 
 FEW = 100

@@ -31,6 +31,7 @@ from tooling.findings import Finding
 from tooling.models import Release
 from tooling.neighbours import neighbours
 from tooling.recording import changing, last_edit, newest_edit, take_turn
+from tooling.server_states import listings
 from tooling.specs import Definitions, Kind
 
 __all__ = [
@@ -114,7 +115,7 @@ def findings_of(definitions: Definitions) -> tuple[Finding, ...]:
 
 def _checked(definitions: Definitions) -> tuple[Finding, ...]:
     findings = check(definitions, stdio_commands=settings.MCP_STDIO_COMMANDS)
-    return (*findings, *doubts(definitions))
+    return (*findings, *doubts(definitions, listings()))
 
 
 def publish(*, comment: str, author: object = None, force: bool = False, seen: Seen = None) -> Release:

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from tooling import catalog
-from tooling.drift import Difference, Kind, baseline_of, compare, fingerprint, listing_of
+from tooling.drift import Difference, Kind, baseline_of, compare, fingerprint, kept, listing_of
 from tooling.gateway import NoAnswer, NotSent, RemoteTool, ToolGateway
 from tooling.models import ServerState
 from tooling.specs import Definitions, ServerSpec, ToolSpec
@@ -113,6 +113,7 @@ def _write(
         listed_at=now,
         failure="",
         baseline=baseline,
+        listing=kept(spec, listed),
         fingerprint=fingerprint(listing),
         findings=findings,
         differs_since=(state.differs_since or now) if findings else None,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from tooling.specs import JSON
+
 
 class ServerState(models.Model):
     """One published server. Written by ``tooling.server_checks`` only; it decides nothing that runs."""
@@ -17,6 +19,8 @@ class ServerState(models.Model):
     """Why there was no listing the last time; empty: there was one."""
     baseline = models.JSONField(default=dict)
     """tool → what the server said of it when its definition was first seen published, or when that was accepted."""
+    listing = models.JSONField(default=dict)
+    """What drafts are compared with (``tooling.drift.kept``); empty: nobody listed the server yet."""
     fingerprint = models.CharField(max_length=64, blank=True, default="")
     """Of the newest listing."""
     findings = models.JSONField(_("differences"), default=list)
@@ -29,3 +33,8 @@ class ServerState(models.Model):
 
     def __str__(self) -> str:
         return self.server
+
+
+def listings() -> dict[str, JSON]:
+    """Server → what it listed when it was last asked."""
+    return dict(ServerState.objects.exclude(listing={}).values_list("server", "listing"))

@@ -40,7 +40,7 @@ def messages_of(function: ast.FunctionDef, file: str) -> Iterator[tuple[str, str
     for node in sorted(ast.walk(function), key=lambda one: getattr(one, "lineno", 0)):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             names.setdefault(node.targets[0].id, []).extend(texts_of(node.value))
-        if not isinstance(node, ast.Call) or name_of(node.func) not in ("Finding", "warning", "error", "stop"):
+        if not isinstance(node, ast.Call) or name_of(node.func) not in ("Finding", "warning", "note", "error", "stop"):
             continue
         for argument in [*node.args[1:2], *node.args[3:4]]:
             held = names.get(argument.id, []) if isinstance(argument, ast.Name) else texts_of(argument)

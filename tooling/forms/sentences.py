@@ -111,6 +111,71 @@ SENTENCES = (
     gettext_noop('"%(reference)s" names the node "%(node)s", which does not exist'),
     gettext_noop('"%(reference)s" is always empty: node "%(node)s" never runs before'),
     gettext_noop('"%(reference)s" is not in the args_schema of %(tool)s'),
+    # What is allowed and worth a second look
+    gettext_noop('keyword "%(keyword)s" has neither letters nor digits; no message matches it'),
+    gettext_noop('keyword "%(keyword)s" is also one of intent "%(intent)s", which gets the message: %(why)s'),
+    gettext_noop('a message with "%(longest)s" goes to intent "%(intent)s": its keyword is longer'),
+    gettext_noop('example "%(example)s" is also one of intent "%(intent)s"; it tells nobody which is meant'),
+    gettext_noop(
+        'intent "%(intent)s" has more than one tool without selection keywords: %(tools)s; '
+        "the customer is asked which, and no answer can choose"
+    ),
+    gettext_noop(
+        'selection keyword "%(keyword)s" is also one of %(tool)s: who says it to intent "%(intent)s" '
+        "is asked which is meant, and the same words do not choose"
+    ),
+    gettext_noop('"%(phrase)s" is among the rejecting phrases, too, with other accents or case: it rejects'),
+    gettext_noop('"%(phrase)s" confirms what is open, although customers ask with it for intent "%(intent)s"'),
+    gettext_noop('"%(name)s" is required, and no text says how to ask for it'),
+    gettext_noop('"%(name)s" is required, and its schema does not say what is inside: nobody can say it in a chat'),
+    gettext_noop("enum: %(value)s is also what is read where the customer says nothing"),
+    gettext_noop("enum: %(value)s and %(other)s are the same to customers, who write without case and accents"),
+    gettext_noop(
+        'validator "%(tool)s" stands on the disabled server "%(server)s": every request for %(user)s %(consequence)s'
+    ),
+    gettext_noop('validator "%(tool)s" takes nothing of what %(user)s collects; it cannot check it'),
+    gettext_noop('validator "%(tool)s" requires "%(name)s", which is no argument of %(user)s'),
+    gettext_noop("when a call of %(tool)s gets no answer, only an operator can find out what became of it"),
+    gettext_noop('reconcile tool "%(tool)s" is disabled: unknown outcomes of %(user)s go to operators'),
+    gettext_noop(
+        'reconcile tool "%(tool)s" stands on the disabled server "%(server)s": '
+        "unknown outcomes of %(user)s go to operators"
+    ),
+    gettext_noop(
+        'reconcile tool "%(tool)s" takes neither idempotency_key nor items; it cannot know which call is meant'
+    ),
+    gettext_noop('intent "%(intent)s" has neither keywords nor examples; the model knows its description only'),
+    gettext_noop('intent "%(intent)s" has no description, keyword or example; only its name leads to it'),
+    gettext_noop('tool "%(tool)s" is disabled; customers are told that it is not available'),
+    gettext_noop(
+        'tool "%(tool)s" stands on the disabled server "%(server)s"; customers are told that it is not available'
+    ),
+    gettext_noop("no intent is enabled; customers cannot ask for anything"),
+    gettext_noop('no intent offers the tool "%(tool)s"; customers cannot ask for it'),
+    gettext_noop('no policy runs the workflow "%(workflow)s"'),
+    gettext_noop('node "%(node)s" calls "%(tool)s", which is disabled; a run ends there'),
+    gettext_noop('node "%(node)s" calls "%(tool)s" on the disabled server "%(server)s"; a run ends there'),
+    gettext_noop('node "%(node)s" does not give %(tool)s "%(name)s", which it requires'),
+    gettext_noop(
+        "%(tool)s is of type action, and its policy makes it %(operation)s: "
+        "a call without an answer is repeated, and what it does may be done twice"
+    ),
+    gettext_noop(
+        '"%(name)s" is asked of the customer, although the signed identity has it: '
+        "customers could name somebody else's"
+    ),
+    gettext_noop('without a signed identity %(tool)s runs, and without "%(name)s"'),
+    gettext_noop("%(tool)s needs a signed identity, and nothing of it is sent to its server"),
+    gettext_noop("after %(seconds)s seconds the request expires; customers need longer to answer"),
+    gettext_noop("park has no effect: %(tool)s never waits for a confirmation"),
+    gettext_noop('server "%(server)s" did not list %(tool)s when it was asked last'),
+    gettext_noop('server "%(server)s" wants the argument "%(name)s" of %(tool)s, which is not in its args_schema'),
+    gettext_noop(
+        'server "%(server)s" wants the argument "%(name)s" of %(tool)s, and neither requires nor the mapping gives it'
+    ),
+    gettext_noop('server "%(server)s" does not know the argument "%(name)s" of %(tool)s'),
+    gettext_noop('server "%(server)s" takes the argument "%(name)s" of %(tool)s in another type: %(types)s'),
+    gettext_noop('server "%(server)s" does not take these values of "%(name)s" of %(tool)s: %(values)s'),
     # What the reader says of a text typed into a form
     gettext_noop('unknown key "%(name)s": has no effect; remove it'),
     gettext_noop("%(key)s: expected %(expected)s, got %(got)s"),
@@ -164,6 +229,11 @@ NO_YAML = _("this is not valid YAML")
 """For what the YAML library says in its own words, which nobody can list."""
 
 WORDS = {
+    "consequence": {"goes on unchecked": _("goes on unchecked"), "is refused": _("is refused")},
+    "why": {
+        "its priority number is lower": _("its priority number is lower"),
+        "its name comes first": _("its name comes first"),
+    },
     "kind": {"header": _("header"), "env": _("environment variable")},
     "operation": {
         "read_only": _("read only"),

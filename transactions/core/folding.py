@@ -7,7 +7,10 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 
-_TOKEN = re.compile(r"[^\W_]+")
+from tooling.folding import fold, tokens
+
+__all__ = ["Clause", "clauses", "fold", "language_of", "numbers_in", "read_number", "tokens", "words"]
+
 _NUMBER = re.compile(
     r"(?:(?<![^\s($])([-\u2212]))?"  # a sign counts only where nothing stands before it: "PED-1001" is no minus
     r"(?<![^\W_])(?<![0-9][.,])[^\W\d_]*([0-9]+(?:[.,][0-9]+)*)[^\W\d_]*(?![^\W_])"
@@ -23,20 +26,6 @@ _MAX_DIGITS = 400
 def language_of(locale: str) -> str:
     """The language of a locale: "pt" of "pt-BR"."""
     return re.split(r"[-_]", locale, maxsplit=1)[0].lower()
-
-
-def fold(text: str) -> str:
-    """``text`` without case, accents and invisible characters, in NFKD; folding twice changes nothing."""
-    return _strip(unicodedata.normalize("NFKD", _strip(unicodedata.normalize("NFKD", text)).casefold()))
-
-
-def _strip(text: str) -> str:
-    return "".join(char for char in text if not unicodedata.combining(char) and unicodedata.category(char) != "Cf")
-
-
-def tokens(text: str) -> tuple[str, ...]:
-    """The runs of letters and digits of the folded text, in order."""
-    return tuple(_TOKEN.findall(fold(text)))
 
 
 def words(text: str) -> tuple[str, ...]:
