@@ -54,6 +54,7 @@ from tooling.yaml_tools import (
 from tooling.yaml_writer import dump, extract_keys, workflow_keys, write
 
 __all__ = [
+    "DRAFT",
     "FOLDER",
     "Problem",
     "Reading",
@@ -71,6 +72,10 @@ __all__ = [
 
 FOLDER = f"{Kind.WORKFLOWS}/"
 """Says among the names of files that there are no workflows; without it those of the base stay."""
+
+
+DRAFT = "(draft)"
+"""Stands for a file where something is wrong with what the files leave as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +194,7 @@ def _add_finding(finding: Finding, place: Place | None, report: Report, errors: 
     if place is None:
         if severity is Severity.WARNING:
             return  # About what stays as it was; the checks before publishing show it.
-        place = Place("(draft)")
+        place = Place(DRAFT)
     elif finding.code == "workflow.action_unknown":
         # A leftover of the draft that nobody runs is only worth a warning; what is being imported must be right.
         severity = Severity.ERROR

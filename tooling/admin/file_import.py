@@ -27,7 +27,7 @@ from tooling.forms.wording import said_of_file
 from tooling.models import Tool
 from tooling.publishing import ChangeKind
 from tooling.specs import Kind
-from tooling.yaml_io import FOLDER, Problem
+from tooling.yaml_io import DRAFT, FOLDER, Problem
 from tooling.yaml_reader import MAX_BYTES
 
 MOST_TOLD = 500
@@ -53,7 +53,8 @@ class Told:
 
     @classmethod
     def of(cls, problem: Problem) -> Told:
-        return cls(problem.is_error, f"{problem.file}:{problem.line}:{problem.column}", said_of_file(problem))
+        file = _("(draft)") if problem.file == DRAFT else problem.file
+        return cls(problem.is_error, f"{file}:{problem.line}:{problem.column}", said_of_file(problem))
 
 
 @csrf_exempt
