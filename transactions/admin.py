@@ -66,6 +66,7 @@ TITLES = {
     "tool": _("tool"), "transaction": _("transaction"), "tries": _("tries"), "turn": _("turn"),
     "every_channel": _("sees every channel"),
     "unconfirmed": _("nobody confirmed this"), "validator_runs": _("runs of the validator"),
+    "validations": _("what each run of the validator came to"),
     "verdict_source": _("source of the verdict"), "chain_length": _("events in the chain of evidence"),
     "chain_head": _("newest hash of the chain of evidence"), "hash": _("hash in the chain of evidence"),
     "verify_tries": _("tries to verify"), "verify_due_at": _("verified next at"),

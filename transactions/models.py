@@ -27,6 +27,7 @@ from transactions.core.statuses import (
     Status,
     is_final,
 )
+from transactions.replays import ReplayRun as ReplayRun
 
 
 class Conversation(models.Model):
@@ -130,6 +131,8 @@ class Transaction(models.Model):
     """The parameter that was asked for last."""
     pre_validation = models.JSONField(null=True)
     validator_runs = models.PositiveSmallIntegerField(default=0)
+    validations = models.JSONField(default=list)
+    """What every run of a validator came to, in order: {tool, answer, error}; ``pre_validation`` is what counts."""
     redirected = models.BooleanField(default=False)
     keep_items = models.JSONField(null=True)
     """Labels that the user kept at the confirmation; None: no subset was chosen."""

@@ -31,7 +31,7 @@ from transactions.core.routing import (
 )
 from transactions.core.statuses import ConfirmationStatus, Status
 from transactions.intents import EnterpriseRouter
-from transactions.llm import Completion, LanguageModel
+from transactions.llm import Completion, LanguageModel, Unavailable
 from transactions.models import Confirmation, Conversation, Transaction, Turn
 from transactions.services.calls import Rules, rules_of
 from transactions.services.parking import offered_at, parked_in
@@ -349,6 +349,7 @@ class Reader:
     ) -> Completion | Failed:
         definitions = rules.definitions if rules else self.situation.router.definitions
         answer = self.model.complete(component, request, schema, profiles=definitions.profiles)
+        self._keep(component, str(request.get("tool", "")), answer)
         is_ok = isinstance(answer, Completion)
         call = {"component": component, "profile": answer.profile, "ms": answer.ms, "ok": is_ok}
         if isinstance(answer, Completion):
@@ -356,6 +357,15 @@ class Reader:
             return answer
         self.calls.append({**call, "reason": answer.reason})
         return Failed(component)
+
+    def _keep(self, component: str, tool: str, answer: Completion | Unavailable) -> None:
+        """The answer as it came, with what is dropped of it: other definitions may read it another way."""
+        kept = {"component": component, "tool": tool, "profile": answer.profile}
+        if isinstance(answer, Completion):
+            kept |= {"value": answer.value, "prompt_version": answer.prompt_version}
+        else:
+            kept |= {"failure": answer.reason}
+        self.evidence.setdefault("readings", []).append(kept)
 
     def _unreadable(self, component: str, read: Unreadable) -> Failed:
         self.calls[-1].update(ok=False, reason=read.reason)

@@ -112,7 +112,9 @@ def record_verdict(validation: Validation, judgement: Judgement, *, answer: Any,
     if not is_current:
         record(conversation, "pre_validation.late", evidence, transaction=transaction, is_public=False)
         return False
-    change(transaction, pre_validation=evidence, validator_runs=transaction.validator_runs + 1)
+    kept = {name: evidence[name] for name in ("tool", "answer", "error")}
+    runs, validations = transaction.validator_runs + 1, [*transaction.validations, kept]
+    change(transaction, pre_validation=evidence, validator_runs=runs, validations=validations)
     record(
         conversation,
         "pre_validation.finished",
