@@ -15,6 +15,7 @@ from django.db.transaction import atomic
 
 from tooling import catalog, file_schemas, importing, publishing, server_checks, yaml_io
 from tooling.errors import NothingChanged, ToolingError
+from tooling.management.lint_server import Wanted, lint_server
 from tooling.specs import Definitions, Kind
 
 AUTHOR = "manage.py"
@@ -50,6 +51,11 @@ class Command(BaseCommand):
         live.add_argument("server", metavar="NAME", help="a server of the draft")
         live.add_argument("--tool", action="append", default=[], dest="tools", help="only this tool; may be repeated")
         live.add_argument("--dry-run", action="store_true", help="only say what would be added")
+        lint = actions.add_parser("lint-server", help="how the tools of a live server keep the contract; dry runs only")
+        lint.add_argument("server", metavar="NAME", help="a server of the draft")
+        lint.add_argument("--tool", action="append", default=[], dest="tools", help="only this tool; may be repeated")
+        lint.add_argument("--value", action="append", default=[], dest="values", metavar="ARGUMENT=VALUE")
+        lint.add_argument("--json", action="store_true", dest="as_json", help="the whole report as JSON")
         schema = actions.add_parser("schema", help="the JSON Schema of one kind of file, or of all by kind")
         schema.add_argument("kind", nargs="?", choices=[kind.value for kind in Kind])
         diff = actions.add_parser("diff", help="newest release ↔ draft, N ↔ draft, or N ↔ M")
@@ -65,12 +71,13 @@ class Command(BaseCommand):
             "rollback": self.roll_back,
             "check-servers": self.check_servers,
             "import-server": self.import_server,
+            "lint-server": self.lint_server,
             "schema": self.schema,
             "diff": self.diff,
         }
         names = {
             "paths", "publish", "message", "directory", "draft", "release", "force", "number", "old", "new", "servers",
-            "accept", "server", "tools", "dry_run", "kind",
+            "accept", "server", "tools", "dry_run", "kind", "values", "as_json",
         }  # fmt: skip
         try:
             actions[action](**{name: options[name] for name in names & options.keys()})
@@ -176,6 +183,10 @@ class Command(BaseCommand):
         files = yaml_io.write(planned.alone())
         for name in (f"{Kind.TOOLS}.yaml", f"{Kind.POLICIES}.yaml"):
             self.stdout.write(f"# {name}\n{files[name]}")
+
+    def lint_server(self, server: str, tools: Sequence[str], values: Sequence[str], as_json: bool) -> None:
+        """One line per fault and one for what to do; exit status 1 where a tool is unsafe."""
+        lint_server(Wanted(server, tools, values, as_json), self.stdout)
 
     def schema(self, kind: str | None) -> None:
         every = {each.value: file_schemas.schema_of(each) for each in Kind}
