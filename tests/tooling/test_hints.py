@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from tests.tooling.test_doubts import NEEDS_A_TICK, RAISED
 from tooling.drift import Kind
 from tooling.findings import Finding, warning
+from tooling.forms.wording import agreed_to, hint_said
 from tooling.hints import HINTS, TICKS, hint_of
 
 ROOT = Path(__file__).resolve().parents[2] / "tooling"
@@ -103,3 +104,21 @@ def test_a_finding_says_what_to_do():
 
 def test_each_finding_that_needs_a_tick_says_what_is_agreed_to():
     assert TICKS.keys() == NEEDS_A_TICK | {"policy.no_confirmation"}
+
+
+def test_what_is_agreed_to_names_the_tool_in_the_readers_language():
+    for code in TICKS:
+        found = warning(code, "…", ("tool_policies", "cancelar", "x"), needs_tick=True)
+        with translation.override("pt-br"):
+            portuguese = agreed_to(found)
+        with translation.override("en"):
+            assert agreed_to(found) not in ("", portuguese)
+        assert ("cancelar" in portuguese) is (code != "router.phrase_keyword")
+
+    assert agreed_to(warning("policy.fail_open", "…", ("tool_policies", "x"))) == ""
+
+
+def test_a_hint_is_said_in_the_readers_language():
+    with translation.override("pt-br"):
+        assert hint_said("policy.requires_twice") == "Remova um dos dois."
+        assert hint_said("cases.failed") == ""

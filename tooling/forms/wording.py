@@ -11,6 +11,7 @@ from django.utils.translation import get_language, gettext
 from tooling.findings import Finding
 from tooling.forms.file_sentences import FILE_SENTENCES
 from tooling.forms.sentences import GOT, NO_YAML, SENTENCES, WORDS
+from tooling.hints import TICKS, hint_of
 from tooling.yaml_nodes import Problem
 
 PLACE = re.compile(r"%\((\w+)\)s")
@@ -38,6 +39,18 @@ def said(message: str) -> str:
     if near:
         return f"{said(near['said'])} ({said(near['near'])})"
     return _translated(message, SENTENCES) or message
+
+
+def hint_said(code: str) -> str:
+    """What to do about a finding of this code; empty where nobody wrote it down."""
+    hint = hint_of(code)
+    return gettext(hint) if hint else ""
+
+
+def agreed_to(finding: Finding) -> str:
+    """What somebody says who ticks that ``finding`` is meant; empty where it needs no tick."""
+    sentence = TICKS.get(finding.code, "") if finding.needs_tick else ""
+    return gettext(sentence) % {"name": finding.path[1]} if sentence else ""
 
 
 def said_of_yaml(message: str) -> str:
@@ -69,9 +82,7 @@ def _translated(message: str, sentences: tuple[str, ...], *, as_in_files: bool =
         found = pattern.fullmatch(message)
         if found:
             kept = AS_IN_FILES if as_in_files else ()
-            values = {
-                name: value if name in kept else _word(name, value) for name, value in found.groupdict().items()
-            }
+            values = {name: value if name in kept else _word(name, value) for name, value in found.groupdict().items()}
             # Without values there is nothing to put in, and a sentence may hold a percent sign.
             return gettext(sentence) % values if values else gettext(sentence)
     return None
