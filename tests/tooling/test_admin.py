@@ -115,7 +115,7 @@ def test_two_arguments_of_one_name_are_refused(ana: Client, both: Definitions):
 
     errors = save(ana, change_url(tool), **{"arguments-1-name": "categoria"})
 
-    assert any("duplicate" in error for error in errors)
+    assert errors == ["This name is there twice."]
 
 
 def test_a_policy_chooses_what_it_requires_among_its_tools_arguments(ana: Client, both: Definitions):

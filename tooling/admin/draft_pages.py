@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from tooling import catalog, publishing
 from tooling.admin.base import DraftAdmin
+from tooling.admin.error_list import troubles_of
 from tooling.forms.wording import said
 from tooling.specs import Definitions
 
@@ -45,7 +46,8 @@ class DefinitionAdmin(DraftAdmin):
         return super().changelist_view(request, {**unpublished(request), **(extra_context or {})})
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        return super().render_change_form(request, {**unpublished(request), **context}, *args, **kwargs)
+        own = {**unpublished(request), "troubles": troubles_of(context)}
+        return super().render_change_form(request, {**own, **context}, *args, **kwargs)
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
         self._tell_findings(request, obj)

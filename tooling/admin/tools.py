@@ -5,37 +5,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as gettext_now
 from django.utils.translation import gettext_lazy as _
 
-from tooling.admin.draft_pages import DefinitionAdmin
+from tooling.admin.draft_pages import DefinitionAdmin, module
 from tooling.content import text_from_plain
 from tooling.drafts import policy_of, tool_of
 from tooling.effective import policy_by_type
-from tooling.forms.definitions import ArgumentForm, ToolForm
+from tooling.forms.arguments import ArgumentForm, ArgumentFormSet
+from tooling.forms.definitions import ToolForm
 from tooling.forms.policy_words import summary
 from tooling.models import Policy, Tool, ToolArgument
 
 if TYPE_CHECKING:
-    AnyInline = admin.StackedInline[Any, Any]
+    AnyInline = admin.TabularInline[ToolArgument, Tool]
 else:
     # Django's own class takes no type arguments.
-    AnyInline = admin.StackedInline
+    AnyInline = admin.TabularInline
 
 
 class ArgumentInline(AnyInline):
+    """A table with a row per argument; long texts fold out below their row."""
+
     model = ToolArgument
     form = ArgumentForm
-    extra = 0
+    formset = ArgumentFormSet
+    template = "admin/tooling/tool/arguments.html"
     verbose_name_plural = _("Arguments")
-    fields = [
-        ("position", "name", "type", "format"),
-        ("label", "description", "user_prompt"),
-        ("enum", "items"),
-    ]
+    fields = ["position", "name", "type", "label", "description", "user_prompt", "enum", "format", "items"]
+
+    def get_extra(self, request: HttpRequest, obj: Tool | None = None, **kwargs: Any) -> int:
+        """Blank rows, so that arguments can be added without a script."""
+        return 1 if obj else 3
 
 
 @admin.register(Tool)
@@ -54,6 +59,14 @@ class ToolAdmin(DefinitionAdmin):
         (_("Answers"), {"classes": ["collapse"], "fields": ["cache_enabled", "cache_ttl_seconds", "response"]}),
         (_("Simulation"), {"fields": ["safe_to_simulate"]}),
     ]
+
+    class Media:
+        js = (module("arguments.js"),)
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        policy = Policy.objects.filter(tool=context.get("original")).first()
+        own = {"policy": policy, "required": policy.requires if policy else ()}
+        return super().render_change_form(request, {**own, **context}, *args, **kwargs)
 
     @admin.display(description=_("description"))
     def text(self, tool: Tool) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from tooling import drafts, yaml_io
@@ -16,7 +14,7 @@ from tooling.checks_of_sets import check_name, check_profile, check_router, chec
 from tooling.checks_of_tools import check_extract
 from tooling.checks_of_workflows import check_workflow, workflow_path
 from tooling.content import from_plain, to_plain
-from tooling.findings import Finding
+from tooling.forms.base import DefinitionForm, add_findings, raise_errors
 from tooling.forms.fields import (
     LinesField,
     LocalizedField,
@@ -27,7 +25,7 @@ from tooling.forms.fields import (
     raise_problems,
 )
 from tooling.forms.policy_notes import with_notes
-from tooling.forms.wording import errors_of, said, told
+from tooling.forms.wording import said, told
 from tooling.models import (
     Intent,
     LlmProfile,
@@ -40,52 +38,8 @@ from tooling.models import (
     Workflow,
 )
 from tooling.specs import Phrases, ProfileSpec, RouterSpec, ServerSpec
-from tooling.yaml_scalars import plain_value
-
-if TYPE_CHECKING:
-    AnyForm = forms.ModelForm[Any]
-else:
-    # Django's own classes take no type arguments.
-    AnyForm = forms.ModelForm
 
 PHRASE_LOCALES = ("pt-BR", "en")
-
-
-class DefinitionForm(AnyForm):
-    """A form whose own fields are called and explained as the model's are."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        columns = {one.name: one for one in self._meta.model._meta.concrete_fields}
-        for name, field in self.fields.items():
-            column = columns.get(name)
-            if column is not None:
-                field.label = field.label or capfirst(column.verbose_name)
-                field.help_text = field.help_text or column.help_text
-            # A browser cuts what is pasted at maxlength and says nothing; the form refuses it and says why.
-            field.widget.attrs.pop("maxlength", None)
-
-    def clean_name(self) -> str:
-        """Called for every form with a name; one that is too long was refused before."""
-        name = str(self.cleaned_data["name"])
-        if name != getattr(self.instance, "name", None):
-            raise_errors(check_name(name, ("name",)), skip=1)
-        return name
-
-
-def add_findings(form: AnyForm, findings: Iterable[Finding]) -> None:
-    """Show each error of ``findings`` at the field that its path names, else above the form."""
-    for finding in findings:
-        if finding.is_error:
-            field = next((step for step in finding.path[2:3] if step in form.fields), None)
-            form.add_error(field, said(finding.message))
-
-
-def raise_errors(findings: Iterable[Finding], *, skip: int) -> None:
-    """A ValidationError with every error of ``findings``, where it is first; see ``errors_of``."""
-    errors = errors_of(findings, skip=skip)
-    if errors:
-        raise ValidationError(errors)
 
 
 class ServerForm(DefinitionForm):
@@ -116,32 +70,6 @@ class ToolForm(DefinitionForm):
             "name", "description", "server", "enabled", "tool_type", "selection_keywords", "cache_enabled",
             "cache_ttl_seconds", "response", "safe_to_simulate",
         ]  # fmt: skip
-
-
-class ArgumentForm(DefinitionForm):
-    label = LocalizedField(rows=1)
-    description = LocalizedField()
-    user_prompt = LocalizedField()
-    enum = LinesField(rows=3)
-    items = YamlField(rows=2)
-
-    class Meta:
-        model = ToolArgument
-        fields = ["position", "name", "type", "label", "description", "user_prompt", "enum", "format", "items"]
-
-    def clean(self) -> dict[str, Any]:
-        """Read the allowed values as the type that they must have."""
-        cleaned = super().clean() or {}
-        kind, values = cleaned.get("type"), cleaned.get("enum") or []
-        if kind in ("integer", "number", "boolean"):
-            read = [plain_value(value) for value in values]
-            types = {"integer": (int,), "number": (int, float), "boolean": (bool,)}[kind]
-            for text, value in zip(values, read, strict=True):
-                if type(value) not in types:
-                    message = _("“%(value)s” is not a value of this type.")
-                    self.add_error("enum", ValidationError(message, params={"value": text}))
-            cleaned["enum"] = read
-        return cleaned
 
 
 class PolicyForm(DefinitionForm):

@@ -170,6 +170,9 @@ class LocalizedField(forms.MultiValueField):
         said = {locale: text for locale, text in texts.items() if text}
         return first if set(said) <= {FIRST_LOCALE} else said
 
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.compress(data or ()) != (initial or ""))
+
 
 def _stored(text: str) -> JSON:
     """The value that the page was made from; whatever else a browser sends counts as nothing."""
