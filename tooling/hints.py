@@ -131,6 +131,8 @@ HINTS_OF_CHECKS = {
         "secret, because it was readable."
     ),
     "server.value_malformed": _("Write the value in one line."),
+    "simulation.differs": _("Correct the draft, or open the simulation and accept the new result."),
+    "simulation.needs_reading": _("Open the simulation and record it anew: the model reads it once more."),
     "tool.cache_unused": _("Turn the cache off, or make the tool read only if it changes nothing."),
     "tool.keyword_empty": _("Remove the empty line."),
     "tool.keyword_twice": _("Give each tool of the intent words of its own."),

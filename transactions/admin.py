@@ -27,6 +27,7 @@ from transactions.models import (
     Conversation,
     Event,
     Item,
+    SimulationCase,
     Transaction,
     Turn,
     WorkerHeartbeat,
@@ -71,6 +72,9 @@ TITLES = {
     "chain_head": _("newest hash of the chain of evidence"), "hash": _("hash in the chain of evidence"),
     "verify_tries": _("tries to verify"), "verify_due_at": _("verified next at"),
     "verify_until": _("verified until"), "warned_at": _("warned of the end at"),
+    "changed_at": _("changed at"), "changed_by": _("changed by"), "created_by": _("created by"),
+    "expected": _("expected"), "answers": _("recorded answers"), "readings": _("recorded readings"),
+    "last_result": _("last result"), "last_run_at": _("last run at"), "scene": _("conversation"),
     "is_resend": _("repeats an unknown call"), "steps": _("steps of the workflow"),
 }  # fmt: skip
 """What the columns are called here; the runtime's models name only what forms show."""
@@ -296,6 +300,16 @@ def is_origin(text: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and has_host and text == f"{parts.scheme}://{parts.netloc}"
+
+
+@admin.register(SimulationCase)
+class SimulationCaseAdmin(ReadOnlyAdmin):
+    """They are made, accepted and thrown away where messages are tried."""
+
+    list_display = ["name", "last_result", "last_run_at", "changed_by", "changed_at"]
+    list_filter = by("last_result")
+    search_fields = ["name"]
+    ordering = ["name"]
 
 
 @admin.register(Channel)

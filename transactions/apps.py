@@ -1,7 +1,13 @@
 """The Django application of the runtime."""
 
+from collections.abc import Iterable, Mapping
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
+
+from tooling.findings import Finding
+from tooling.neighbours import neighbours
+from tooling.specs import Definitions
 
 
 class TransactionsConfig(AppConfig):
@@ -12,3 +18,17 @@ class TransactionsConfig(AppConfig):
         from transactions import failpoints
 
         failpoints.check()
+        neighbours.rehearse, neighbours.running = _rehearse, _running
+
+
+def _rehearse(definitions: Definitions) -> Iterable[Finding]:
+    """Imported when asked for: the whole runtime is behind it."""
+    from transactions.rehearsal.publishing import rehearse
+
+    return rehearse(definitions)
+
+
+def _running() -> Mapping[int, int]:
+    from transactions.rehearsal.publishing import running
+
+    return running()

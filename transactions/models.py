@@ -15,10 +15,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from transactions.cases import CaseResult as CaseResult
+from transactions.cases import SimulationCase as SimulationCase
 from transactions.channels import ApiKey as ApiKey
 from transactions.channels import Channel as Channel
 from transactions.clock import database_now
 from transactions.core.statuses import (
+    FINAL,
     OCCUPYING,
     AttemptStatus,
     ConfirmationStatus,
@@ -104,6 +107,11 @@ class Turn(models.Model):
 class TransactionQuerySet(models.QuerySet["Transaction"]):
     def occupying(self) -> TransactionQuerySet:
         return self.filter(status__in=OCCUPYING)
+
+    def running_by_release(self) -> dict[int, int]:
+        """Release number → transactions that are not ended, set aside and being verified included; one query."""
+        rows = self.exclude(status__in=FINAL).order_by().values_list("release").annotate(n=models.Count("pk"))
+        return dict(rows)
 
 
 class Transaction(models.Model):

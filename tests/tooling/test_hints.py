@@ -18,6 +18,7 @@ from tooling.hints import HINTS, TICKS, hint_of
 ROOT = Path(__file__).resolve().parents[2] / "tooling"
 CODE = re.compile(r"[a-z]+\.[a-z][a-z0-9_]*")
 SPEAKERS = [*sorted(ROOT.glob("checks_of_*.py")), *sorted(ROOT.glob("yaml_*.py"))]
+SPEAKERS.append(ROOT.parent / "transactions" / "rehearsal" / "publishing.py")
 REPORTING = {"Finding", "warning", "note", "error", "stop", "wrong", "choice", "Problem", "check_address"}
 
 MADE = {

@@ -37,6 +37,9 @@ MODELS: dict[str, type[Model]] = {
 SECTIONS = {"mcp_servers": "servers", "tool_policies": "policies", "mcp_parameter_mapping": "mappings"}
 """What the files, and so the paths of findings, call the sections otherwise."""
 
+SIMULATIONS = "simulations"
+"""What paths of findings call saved simulations, which are no part of the definitions."""
+
 COLUMNS = {
     ("pre_validation", "enabled"): "pre_validation_enabled",
     ("pre_validation", "tool"): "pre_validation_tool",
@@ -86,6 +89,8 @@ def section_of(path: Sequence[str]) -> str:
 def title_of(path: Sequence[str]) -> str:
     """The object that ``path`` leads to: 'Policy cancel_orders'."""
     section = section_of(path)
+    if section == SIMULATIONS:
+        return _("Saved simulation %(name)s") % {"name": path[1]}
     noun = capfirst(str(MODELS[section]._meta.verbose_name))
     return noun if section == "router" else f"{noun} {path[1]}"
 
@@ -93,6 +98,8 @@ def title_of(path: Sequence[str]) -> str:
 def field_of(path: Sequence[str]) -> tuple[str, Field[Any, Any] | None]:
     """What the rest of ``path`` is called, and the column that holds its value; ("", None) for the object itself."""
     section = section_of(path)
+    if section == SIMULATIONS:
+        return "", None
     model, steps = MODELS[section], list(path[1 if section == "router" else 2 :])
     if section == "workflows" and steps[:1] and steps[0].isdigit():
         steps = steps[1:]  # A finding names the version as a step of its own.

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.contrib import admin
 from django.urls import reverse
 
-from tooling.admin.labels import COLUMNS, MODELS, section_of
+from tooling.admin.labels import COLUMNS, MODELS, SIMULATIONS, section_of
 from tooling.models import (
     Intent,
     LlmProfile,
@@ -34,6 +34,8 @@ class Places:
     def url_of(self, path: Sequence[str]) -> str:
         """The page that corrects what ``path`` leads to, with the field; the list of its kind where there is none."""
         section, steps = section_of(path), tuple(path[1:])
+        if section == SIMULATIONS:
+            return f"{reverse('simulate-cases')}?{urlencode({'q': path[1]})}"
         model = MODELS[section]
         known = self._known[section]()
         # A finding about a workflow names the version as a step of its own.

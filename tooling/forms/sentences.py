@@ -223,12 +223,31 @@ SENTENCES = (
     gettext_noop("a mapping is not closed"),
     # Publishing
     gettext_noop("nothing changed since release %(number)s; there is nothing to publish"),
+    # Saved simulations
+    gettext_noop('the saved simulation "%(name)s" ends as %(ending)s instead of %(expected)s'),
+    gettext_noop('the saved simulation "%(name)s" comes out differently (%(count)s)'),
+    gettext_noop('the saved simulation "%(name)s" needs an answer that is not recorded'),
 )
 
 NO_YAML = _("this is not valid YAML")
 """For what the YAML library says in its own words, which nobody can list."""
 
+ENDINGS = {
+    "COLLECTING_PARAMETERS": _("Collecting data"),
+    "PRE_VALIDATING": _("Checking"),
+    "AWAITING_CONFIRMATION": _("Awaiting confirmation"),
+    "EXECUTING": _("Running"),
+    "PARKED": _("Set aside"),
+    "REFUSED": _("Refused"),
+    "CANCELLED": _("Cancelled"),
+    "ABANDONED": _("Abandoned"),
+    "EXPIRED": _("Expired"),
+}
+"""How a simulation may end; it executes nothing, so that it never succeeds or fails."""
+
 WORDS = {
+    "ending": ENDINGS,
+    "expected": ENDINGS,
     "consequence": {"goes on unchecked": _("goes on unchecked"), "is refused": _("is refused")},
     "why": {
         "its priority number is lower": _("its priority number is lower"),

@@ -2,10 +2,13 @@
 
 from django.urls import include, path
 
-from transactions.api import evidence, retry, review, views
+from transactions.api import evidence, replay, retry, review, simulate, views
 
 urlpatterns = [
     path("", include("transactions.api.chat_urls")),
+    path("definitions/simulate/", simulate.SimulateView.as_view(), name="definitions-simulate"),
+    path("definitions/replay/", replay.ReplayListView.as_view(), name="definitions-replay"),
+    path("definitions/replay/<uuid:pk>/", replay.ReplayRunView.as_view(), name="definitions-replay-run"),
     path("transactions/", views.TransactionListView.as_view(), name="transactions-list"),
     path("transactions/<uuid:pk>/", views.TransactionDetailView.as_view(), name="transactions-detail"),
     path("transactions/<uuid:pk>/evidence/", evidence.TransactionEvidenceView.as_view(), name="transactions-evidence"),

@@ -44,7 +44,9 @@ def keyword_match(message: str, intents: Sequence[IntentSpec]) -> IntentSpec | N
 def keyword_in(message: str, intent: IntentSpec) -> str:
     """The keyword by which ``keyword_match`` finds ``intent`` in ``message``; "" where it does not."""
     said = tokens(message)
-    return max(intent.keywords, key=lambda keyword: _longest((keyword,), said)) if _longest(intent.keywords, said) else ""
+    if not _longest(intent.keywords, said):
+        return ""
+    return max(intent.keywords, key=lambda keyword: _longest((keyword,), said))
 
 
 def _longest(keywords: Sequence[str], said: tuple[str, ...]) -> int:

@@ -45,6 +45,8 @@ class Outside:
     model: LanguageModel | None = None
     gateway: ToolGateway | None = None
     given: Mapping[str, JSON] = field(default_factory=dict)
+    silent: Collection[str] = ()
+    """Tools that are to give no answer."""
     made_up: Collection[str] = ()
     """Tools that are not called although they might be."""
     seconds: float = 60.0
@@ -127,6 +129,8 @@ def _answer(
     tool = wanted.key.tool
     if tool in outside.given:
         return answered_with(outside.given[tool]), Source.GIVEN
+    if tool in outside.silent:
+        return NotSent("it was to give no answer", again=False), Source.GIVEN
     if tool in outside.made_up or not may_be_called(definitions, tool):
         return answered_with(MADE_UP), Source.MADE_UP
     if outside.gateway is None:
