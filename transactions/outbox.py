@@ -23,7 +23,7 @@ from transactions import failpoints
 
 log = logging.getLogger(__name__)
 
-Work = Literal["turns", "readings", "prevalidate", "execute", "reconcile", "check_server"]
+Work = Literal["turns", "readings", "prevalidate", "execute", "reconcile", "check_server", "replay"]
 Pool = Literal["turns", "readings", "calls", "publisher"]
 
 TASKS: dict[Work, str] = {
@@ -40,6 +40,7 @@ RUNNERS: dict[Work, str] = {
     "execute": "transactions.execution:execute",
     "reconcile": "transactions.execution:reconcile",
     "check_server": "tooling.server_checks:check_due",
+    "replay": "transactions.rehearsal.replay_runs:work_off",
 }
 """The functions that do the work in this process; looked up late, because they call services."""
 

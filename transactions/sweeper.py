@@ -21,7 +21,7 @@ from django.db.models import Q, QuerySet
 from tooling import server_checks
 from transactions import failpoints, outbox
 from transactions.core.statuses import BUSY, AttemptStatus, Status
-from transactions.models import Attempt, Conversation, Transaction, Turn
+from transactions.models import Attempt, Conversation, ReplayRun, Transaction, Turn
 from transactions.outbox import Work
 from transactions.services import accounting, alarms, ending, executing
 from transactions.services.heartbeat import beat
@@ -118,6 +118,8 @@ def _with_calls(now: datetime) -> Iterator[tuple[Work, str]]:
         yield "turns", str(conversation_id)
     for server in server_checks.due():
         yield "check_server", server
+    for run in ReplayRun.objects.filter(is_free, finished_at=None).values_list("pk", flat=True)[:BATCH]:
+        yield "replay", str(run)
 
 
 def _keys(attempts: QuerySet[Attempt]) -> list[int]:

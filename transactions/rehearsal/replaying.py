@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db import InterfaceError, OperationalError
 from django.db.models import QuerySet
 
 from tooling.specs import JSON, Definitions, ProfileSpec
@@ -64,7 +65,10 @@ def chosen(last: int, tool: str = "") -> list[UUID]:
 
 
 def replay(transaction: Transaction, definitions: Definitions) -> Replayed:
-    """Play ``transaction`` with its own release and with ``definitions``. No row stays, nobody is asked or called."""
+    """Play ``transaction`` with its own release and with ``definitions``. No row stays, nobody is asked or called.
+
+    Raises OperationalError or InterfaceError where the database is in trouble: then nothing is known of it yet.
+    """
     seen = Replayed(transaction.pk, transaction.tool, transaction.created_at)
     history = history_of(transaction)
     if isinstance(history, Why):
@@ -74,6 +78,8 @@ def replay(transaction: Transaction, definitions: Definitions) -> Replayed:
         if not is_as_lived(before, history.lived):
             return replace(seen, why=Why.DIFFERENT)
         after = _course(history, definitions)
+    except (OperationalError, InterfaceError):
+        raise
     except Exception:
         # What is wrong with one must not keep the others from being looked at; it is counted apart.
         log.exception("transaction %s could not be played again", transaction.pk)
