@@ -27,6 +27,7 @@ urlpatterns = [
     # One login page for everybody, so that its limit holds for the administration too.
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
     path("admin/tooling/import-files/", admin.site.admin_view(import_files), name="import-files"),
+    path("admin/tooling/replay/", include("transactions.replay.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("transactions.api.urls")),
     path("api/v1/definitions/", include("tooling.api.urls")),

@@ -1,0 +1,1 @@
+"""The pages of replays: a set of definitions over what really happened."""
