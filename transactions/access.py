@@ -11,6 +11,7 @@ from transactions.models import Channel
 Row = TypeVar("Row", bound=Model)
 
 EVERY_CHANNEL = "transactions.see_every_channel"
+SEES_CUSTOMER_DATA = "transactions.see_customer_data"
 CHANNEL = "conversation__channel"
 """From a transaction to its channel."""
 

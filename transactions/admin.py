@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from transactions.access import channels_of, visible
+from transactions.access import SEES_CUSTOMER_DATA, channels_of, visible
 from transactions.console import labels
 from transactions.models import (
     ApiKey,
@@ -25,6 +25,7 @@ from transactions.models import (
     Channel,
     Confirmation,
     Conversation,
+    Disclosure,
     Event,
     Item,
     SimulationCase,
@@ -65,7 +66,8 @@ TITLES = {
     "rule": _("decided by"), "secondary_error": _("secondary error"), "seen_seq": _("last event number seen"),
     "sent_at": _("sent at"), "seq": _("event number"), "status": _("status"), "text": _("text"),
     "tool": _("tool"), "transaction": _("transaction"), "tries": _("tries"), "turn": _("turn"),
-    "every_channel": _("sees every channel"),
+    "every_channel": _("sees every channel"), "sees_customer_data": _("sees who the customers are"),
+    "by": _("who"), "what": _("what was shown"),
     "unconfirmed": _("nobody confirmed this"), "validator_runs": _("runs of the validator"),
     "validations": _("what each run of the validator came to"),
     "verdict_source": _("source of the verdict"), "chain_length": _("events in the chain of evidence"),
@@ -78,6 +80,12 @@ TITLES = {
     "is_resend": _("repeats an unknown call"), "steps": _("steps of the workflow"),
 }  # fmt: skip
 """What the columns are called here; the runtime's models name only what forms show."""
+
+NAME_THE_CUSTOMER = (
+    "identity", "arguments", "pre_validation", "validations", "before_change", "text", "answer", "data", "fields",
+    "evidence", "items", "question", "reason", "failure", "secondary_error",
+)  # fmt: skip
+"""Columns that are left to the console, which hides in them who the customer is."""
 
 COMMON: dict[str, Mapping[str, labels.Text | labels.Badge]] = {
     "actor": labels.ACTORS,
@@ -153,10 +161,13 @@ class ReadOnlyAdmin(AnyAdmin):
         return visible(rows, request.user, channel=self.channel) if self.channel else rows
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        return [column(self.model, str(name)) for name in super().get_list_display(request)]
+        hidden = () if request.user.has_perm(SEES_CUSTOMER_DATA) else NAME_THE_CUSTOMER
+        return [column(self.model, str(name)) for name in super().get_list_display(request) if name not in hidden]
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
-        hidden = self.exclude or ()
+        hidden = list(self.exclude or ())
+        if not request.user.has_perm(SEES_CUSTOMER_DATA):
+            hidden += NAME_THE_CUSTOMER
         names = [one.name for one in self.model._meta.concrete_fields if one.name not in hidden]
         return [*(column(self.model, name) for name in names), *self.readonly_fields]
 
@@ -250,6 +261,15 @@ class EventAdmin(PartAdmin):
     list_display = ["at", "kind", "rule", "actor", "seq", "transaction"]
     list_filter = by("kind", "actor")
     search_fields = ["=transaction__id", "=conversation__id"]
+
+
+@admin.register(Disclosure)
+class DisclosureAdmin(ReadOnlyAdmin):
+    channel = "transaction__conversation__channel"
+    list_display = ["at", "by", "what", "transaction"]
+    list_filter = by("what")
+    list_select_related = ["transaction"]
+    search_fields = ["=transaction__id", "=by"]
 
 
 @admin.register(WorkerHeartbeat)

@@ -53,6 +53,7 @@ class ApiKey(models.Model):
     every_channel = models.BooleanField(default=True)
     """Whether it sees the transactions of all channels; else those of ``channels``."""
     channels = models.ManyToManyField(Channel, related_name="keys", blank=True)
+    sees_customer_data = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 

@@ -30,6 +30,7 @@ from transactions.core.statuses import (
     Status,
     is_final,
 )
+from transactions.disclosures import Disclosure as Disclosure
 from transactions.replays import ReplayRun as ReplayRun
 
 
@@ -190,6 +191,7 @@ class Transaction(models.Model):
         permissions = [
             ("operate", _("Can read the operator console")),
             ("see_every_channel", _("Can see the transactions of every channel")),
+            ("see_customer_data", _("Can see who the customers are")),
         ]
 
     def __str__(self) -> str:

@@ -190,7 +190,7 @@ def test_an_empty_record_says_what_is_not_there_yet(operator):
 
 def test_nothing_from_outside_becomes_markup(operator):
     evil = "</pre><script>alert('x')</script><img src=x>"
-    conversation = a_conversation(identity={"customer_key": evil})
+    conversation = a_conversation(identity={"customer_key": f"<i>{evil}"})
     turn = a_turn(conversation, evil)
     transaction = a_transaction(
         Status.FAILED,

@@ -12,7 +12,7 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from transactions.access import EVERY_CHANNEL
+from transactions.access import EVERY_CHANNEL, SEES_CUSTOMER_DATA
 from transactions.models import ApiKey, Channel
 
 REFUSED = _("This API key is not accepted.")
@@ -27,6 +27,7 @@ class KeyPrincipal:
     name: str
     role: str
     every_channel: bool = True
+    sees_customer_data: bool = True
 
     is_authenticated = True
     is_anonymous = False
@@ -51,6 +52,8 @@ class KeyPrincipal:
         """``operator`` acts on transactions; ``publisher`` also on everything of the definitions."""
         if permission == EVERY_CHANNEL:
             return self.every_channel
+        if permission == SEES_CUSTOMER_DATA:
+            return self.sees_customer_data
         if permission == "transactions.operate":
             return True
         return self.role == ApiKey.Role.PUBLISHER and permission.startswith("tooling.")
@@ -70,7 +73,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         key = ApiKey.objects.filter(hash=ApiKey.hash_of(rest[0].decode("latin-1")), revoked_at__isnull=True).first()
         if key is None:
             raise AuthenticationFailed(REFUSED)
-        return KeyPrincipal(key.pk, key.name, key.role, key.every_channel), key
+        return KeyPrincipal(key.pk, key.name, key.role, key.every_channel, key.sees_customer_data), key
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'

@@ -9,19 +9,22 @@ from typing import Any
 from uuid import UUID
 
 from django.db.transaction import atomic
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
 from tooling import catalog
 from tooling.api_basics import problems
+from transactions.access import SEES_CUSTOMER_DATA
 from transactions.api.permissions import OperatorEndpoint
 from transactions.api.serializers import TransactionDetail
 from transactions.core.bundles import FORMAT, chain_rows, problems_of
 from transactions.core.records import malformed
-from transactions.models import Attempt, Conversation, Event, Transaction
+from transactions.models import Attempt, Conversation, Disclosure, Event, Transaction
+from transactions.services.disclosing import disclose
 from transactions.services.rows import database_now, entry_of, hold
 from transactions.services.signing import signed
 
@@ -142,6 +145,10 @@ class TransactionEvidenceView(OperatorEndpoint):
         responses={200: EvidenceOut, **problems(401, 403, 404, 409, 429)},
     )
     def get(self, request: Any, pk: UUID) -> Response:
-        bundle = bundle_of(self.found(pk))
+        transaction = self.found(pk)
+        if not request.user.has_perm(SEES_CUSTOMER_DATA):
+            raise PermissionDenied(_("The evidence shows who the customer is, which you may not see."))
+        disclose(transaction, by=request.user.get_username(), what=Disclosure.What.EVIDENCE)
+        bundle = bundle_of(transaction)
         name = f'attachment; filename="evidence-{pk}.json"'
         return Response(bundle, headers={"Content-Disposition": name})

@@ -14,7 +14,11 @@ from rest_framework.views import APIView
 
 from tooling.api_basics import CallerThrottle
 from transactions.access import visible
+from transactions.masked import hide_record, mask_for
 from transactions.models import Transaction
+
+PARTS = ("confirmations", "items", "attempts", "events")
+"""What belongs to a record beside its own row."""
 
 
 class IsOperator(BasePermission):
@@ -40,6 +44,12 @@ class OperatorEndpoint(APIView):
     def found(self, pk: UUID) -> Transaction:
         """The transaction, or 404 where the caller may not see it."""
         return get_object_or_404(self.seen(), pk=pk)
+
+    def record(self, pk: UUID) -> Transaction:
+        """The transaction with all its parts, as far as the caller may read them; 404 as above."""
+        transaction = get_object_or_404(self.seen().prefetch_related(*PARTS), pk=pk)
+        hide_record(mask_for(self.request.user, transaction), transaction)
+        return transaction
 
     def get_throttles(self) -> list[BaseThrottle]:
         return [OperatorThrottle()] if settings.RATE_LIMITS else []

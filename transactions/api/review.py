@@ -95,7 +95,7 @@ class ItemResolveView(OperatorEndpoint):
         )
         match outcome:
             case Resolved():
-                return Response(TransactionDetail(self.found(pk)).data)
+                return Response(TransactionDetail(self.record(pk)).data)
             case NoReason():
                 raise ValidationError({"reason": _("A reason is needed.")})
             case Settled():
@@ -126,7 +126,7 @@ class ReviewView(OperatorEndpoint):
         outcome = review(pk, state=ReviewState(said["state"]), note=said["note"], actor=actor)
         match outcome:
             case Reviewed():
-                return Response(TransactionDetail(self.found(pk)).data)
+                return Response(TransactionDetail(self.record(pk)).data)
             case ReviewMoved(state=state, by=by, note=note):
                 standing = {"review_state": state, "by": by or None, "note": note or None}
                 return _conflict(

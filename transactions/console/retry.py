@@ -13,9 +13,11 @@ from django.utils.translation import gettext as _
 
 from transactions.api.retry import REFUSALS, WHYS
 from transactions.console import labels
+from transactions.console.customer import mask_on_page
 from transactions.console.labels import Badge, Text
 from transactions.console.presentation import plain
 from transactions.console.views import OperatorPage
+from transactions.core.masking import Mask
 from transactions.core.parameters import missing
 from transactions.models import Transaction
 from transactions.services.retrying import LeftOut, RetryPlan, RetryRefused, plan, retry
@@ -38,7 +40,8 @@ class RetryPage(OperatorPage):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         transaction = get_object_or_404(self.seen(), pk=kwargs["pk"])
         found = plan(transaction)
-        shown = _refused(found) if isinstance(found, RetryRefused) else _planned(found)
+        mask = mask_on_page(self.request, transaction)
+        shown = _refused(found) if isinstance(found, RetryRefused) else _planned(found, mask)
         return super().get_context_data(**kwargs, transaction=transaction, **shown)
 
     def post(self, request: HttpRequest, pk: UUID) -> HttpResponse:
@@ -56,14 +59,14 @@ def _refused(found: RetryRefused) -> dict[str, Any]:
     return {"refusal": REFUSALS[found.refusal], "about": found.about}
 
 
-def _planned(found: RetryPlan) -> dict[str, Any]:
+def _planned(found: RetryPlan, mask: Mask) -> dict[str, Any]:
     known = {name: held["value"] for name, held in found.arguments.items()}
     asked = missing(found.rules.policy.requires, known)
     return {
         "plan": found,
         "again": [_line(item.label, item.status, item.reason or "") for item in found.again],
         "left_out": [_left_out(each) for each in found.left_out],
-        "arguments": [(name, plain(value)) for name, value in known.items()],
+        "arguments": [(name, plain(mask.json(value))) for name, value in known.items()],
         "asked": ", ".join(asked),
     }
 

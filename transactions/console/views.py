@@ -16,14 +16,18 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import pgettext
 from django.views.generic import TemplateView
 
-from transactions.access import visible
+from transactions.access import SEES_CUSTOMER_DATA, visible
 from transactions.api.pages import BadCursor, Cursor, page_of
+from transactions.api.permissions import PARTS
 from transactions.console import labels, record
+from transactions.console.customer import mask_on_page
 from transactions.console.filters import OPEN, ConsoleFilters, wrong_filters
-from transactions.console.presentation import differs, duration, masked, moment, row_of
+from transactions.console.presentation import differs, duration, masked, moment, plain, row_of
 from transactions.console.review import desk_of
+from transactions.core.masking import NOTHING_HIDDEN, Mask
 from transactions.core.retrying import refusal_of
 from transactions.core.statuses import FINAL, ReviewState, Status
+from transactions.masked import hide, hide_record
 from transactions.models import Event, Item, Transaction
 from transactions.services.ending import EXPIRING
 
@@ -144,9 +148,10 @@ class TransactionRecord(OperatorPage):
     template_name = "console/record.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        transaction = get_object_or_404(self.seen(), pk=kwargs["pk"])
-        items = list(transaction.items.all())
-        own = list(transaction.events.order_by("id"))
+        transaction = get_object_or_404(self.seen().prefetch_related(*PARTS), pk=kwargs["pk"])
+        mask = mask_on_page(self.request, transaction)
+        hide_record(mask, transaction)
+        items, own = list(transaction.items.all()), list(transaction.events.all())
         is_whole = "all" in self.request.GET
         return super().get_context_data(
             **kwargs,
@@ -166,8 +171,10 @@ class TransactionRecord(OperatorPage):
             children=list(transaction.children.order_by("created_at")),
             release_url=release_url(self.request.user, transaction.release),
             **facts(transaction),
+            customer=customer_of(transaction, mask),
+            may_show_customer=mask is not NOTHING_HIDDEN and self.request.user.has_perm(SEES_CUSTOMER_DATA),
             desk=desk_of(transaction, items, own),
-            **events(transaction, own, is_whole=is_whole),
+            **events(transaction, own, mask, is_whole=is_whole),
         )
 
 
@@ -175,7 +182,6 @@ def facts(transaction: Transaction) -> dict[str, Any]:
     review = transaction.review_state
     return {
         "operation": labels.words(labels.OPERATIONS, transaction.operation_type),
-        "customer": masked(transaction.conversation.identity),
         "created": moment(transaction.created_at),
         "finished": moment(transaction.finished_at),
         "expires": moment(transaction.expires_at) if transaction.status in EXPIRING else None,
@@ -186,7 +192,15 @@ def facts(transaction: Transaction) -> dict[str, Any]:
     }
 
 
-def events(transaction: Transaction, own: Sequence[Event], *, is_whole: bool) -> dict[str, Any]:
+def customer_of(transaction: Transaction, mask: Mask) -> str:
+    """Who it is, as far as ``mask`` lets it be seen; empty: anonymous."""
+    identity = transaction.conversation.identity
+    if mask is not NOTHING_HIDDEN:
+        return masked(identity)
+    return "; ".join(f"{name}: {plain(value)}" for name, value in identity.items())
+
+
+def events(transaction: Transaction, own: Sequence[Event], mask: Mask, *, is_whole: bool) -> dict[str, Any]:
     """The timeline: its own events and the messages that led to them; and the whole conversation."""
     turns = {event.turn_id for event in own if event.turn_id}
     said = list(
@@ -195,6 +209,7 @@ def events(transaction: Transaction, own: Sequence[Event], *, is_whole: bool) ->
         ]
     )
     said.reverse()
+    hide(mask, said)
     led_here = [event for event in said if event.transaction_id is None and event.turn_id in turns]
     timeline = sorted([*own, *led_here], key=lambda event: event.pk)
     shown = timeline if is_whole else timeline[:EVENTS_SHOWN]

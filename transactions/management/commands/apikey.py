@@ -23,18 +23,24 @@ class Command(BaseCommand):
         create.add_argument("name")
         create.add_argument("--role", choices=ApiKey.Role.values, required=True)
         create.add_argument("--channel", action="append", default=[], help="only transactions of this channel")
+        create.add_argument("--masked", action="store_true", help="who the customers are stays hidden from it")
         actions.add_parser("revoke", help="refuse the key from now on").add_argument("name")
 
     def handle(self, *, action: str, name: str, **options: Any) -> None:
         if action == "create":
-            self.stdout.write(create_key(name, role=options["role"], channels=options["channel"]))
+            self.stdout.write(
+                create_key(name, role=options["role"], channels=options["channel"], masked=options["masked"])
+            )
         else:
             revoke_key(name)
             self.stderr.write(f'API key "{name}" is revoked')
 
 
-def create_key(name: str, *, role: str, channels: Sequence[str] = ()) -> str:
-    """The new key; only its hash is kept. It sees ``channels`` alone, or all of them where none is named."""
+def create_key(name: str, *, role: str, channels: Sequence[str] = (), masked: bool = False) -> str:
+    """The new key; only its hash is kept.
+
+    It sees ``channels`` alone, or all of them where none is named; ``masked``: it does not see who customers are.
+    """
     if not 1 <= len(name) <= 100:
         raise CommandError("the name of a key has 1 to 100 characters")
     if ApiKey.objects.filter(name=name).exists():
@@ -44,7 +50,13 @@ def create_key(name: str, *, role: str, channels: Sequence[str] = ()) -> str:
         raise CommandError(f"there is no channel {', '.join(unknown)}; manage.py channel create makes one")
     key = secrets.token_urlsafe(32)
     with atomic():
-        row = ApiKey.objects.create(name=name, role=role, hash=ApiKey.hash_of(key), every_channel=not channels)
+        row = ApiKey.objects.create(
+            name=name,
+            role=role,
+            hash=ApiKey.hash_of(key),
+            every_channel=not channels,
+            sees_customer_data=not masked,
+        )
         row.channels.set(known)
     return key
 
