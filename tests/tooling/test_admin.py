@@ -350,15 +350,20 @@ def test_publishing_needs_a_comment(ana: Client, both: Definitions):
     assert Release.objects.count() == 1
 
 
+def now_seen() -> str:
+    return str(publishing.version_of(publishing.draft()))
+
+
 def test_a_draft_with_an_error_shows_it_and_cannot_be_published(ana: Client, both: Definitions):
     fields = fields_of(ana, publish_url())
     Policy.objects.filter(tool__name="cancelar_vas_avulso").update(requires=["nothing"])
 
     page = ana.get(publish_url()).content.decode()
-    response = ana.post(publish_url(), fields | {"comment": "try", "base": "1"}, follow=True)
+    response = ana.post(publish_url(), fields | {"comment": "try", "seen": now_seen()}, follow=True)
 
     assert "requires &quot;nothing&quot;" in page and 'name="comment"' not in page
     assert any("cannot be published" in str(message) for message in response.context["messages"])
+    assert '<blockquote class="comment">try</blockquote>' in response.content.decode()
     assert Release.objects.count() == 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Field
@@ -11,6 +11,7 @@ from django.utils.formats import localize
 from django.utils.translation import gettext as _
 
 from tooling import yaml_io
+from tooling.admin.consequences import consequence_of
 from tooling.admin.labels import field_of, section_of, title_of
 from tooling.publishing import Change, ChangeKind
 from tooling.specs import JSON
@@ -45,11 +46,18 @@ class Line:
     old: Shown | None = None
     new: Shown | None = None
     facts: tuple[Fact, ...] = ()
+    consequence: str = ""
+    is_riskier: bool = False
 
 
 def lines_of(changes: Sequence[Change]) -> list[Line]:
     """One line per change; those about one object stand together, as ``publishing.diff`` orders them."""
-    return [_line(change) for change in changes]
+    return [_with_consequence(change, _line(change)) for change in changes]
+
+
+def _with_consequence(change: Change, line: Line) -> Line:
+    found = consequence_of(change)
+    return replace(line, consequence=found.text, is_riskier=found.is_riskier) if found else line
 
 
 def _line(change: Change) -> Line:
