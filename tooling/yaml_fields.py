@@ -46,6 +46,9 @@ class Report:
     def warning(self, code: str, message: str, place: Place, hint: str = "") -> None:
         self._add(Severity.WARNING, code, message, place, hint)
 
+    def note(self, code: str, message: str, place: Place) -> None:
+        self._add(Severity.NOTE, code, message, place, "")
+
     def _add(self, severity: Severity, code: str, message: str, place: Place, hint: str) -> None:
         problem = Problem(severity, code, message, place.file, place.line, place.column, hint)
         if problem not in self._told:

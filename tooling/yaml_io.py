@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tooling.checks_of_sets import check
+from tooling.doubts import doubts
 from tooling.effective import (
     Legacy,
     PolicyEntry,
@@ -78,6 +80,9 @@ DRAFT = "(draft)"
 """Stands for a file where something is wrong with what the files leave as it was."""
 
 
+Checks = Callable[[Definitions], Sequence[Finding]]
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """``kinds`` are those that the files hold; a kind found nowhere came from the base (contracts.md §7)."""
@@ -88,13 +93,24 @@ class Reading:
 
 
 def read_sets(
-    paths: Sequence[Path], *, stdio_commands: Collection[str] = (), base: Definitions | None = None
+    paths: Sequence[Path],
+    *,
+    stdio_commands: Collection[str] = (),
+    base: Definitions | None = None,
+    with_doubts: bool = False,
 ) -> Reading:
-    """Read the files and directories ``paths`` as one set; kinds found nowhere are taken from ``base``."""
+    """Read the files and directories ``paths`` as one set; kinds found nowhere are taken from ``base``.
+
+    ``with_doubts``: also what the checks before publishing would warn of.
+    """
     sections, report = Sections(), Report()
     files = find_files(paths, sections, report)
     read_sections(files, sections, report)
-    return _reading(sections, report, [file.name for file in files], stdio_commands, base)
+    definitions = _assemble(sections, report, base or Definitions())
+    checks: list[Checks] = [partial(check, stdio_commands=stdio_commands)]
+    if with_doubts:
+        checks.append(doubts)
+    return _reading(definitions, sections, report, [file.name for file in files], checks)
 
 
 def read_files(
@@ -113,7 +129,8 @@ def read_files(
     if files.get(FOLDER) == b"":
         sections.kinds.add(Kind.WORKFLOWS)
     read_sections(given_files({name: data for name, data in files.items() if name != FOLDER or data}), sections, report)
-    return _reading(sections, report, list(files), stdio_commands, base)
+    definitions = _assemble(sections, report, base or Definitions())
+    return _reading(definitions, sections, report, list(files), [partial(check, stdio_commands=stdio_commands)])
 
 
 def read_workflow_text(text: str, name: str = "workflow") -> tuple[WorkflowSpec | None, tuple[Problem, ...]]:
@@ -151,18 +168,16 @@ def _tree(text: str, name: str) -> tuple[Node | None, Report]:
 
 
 def _reading(
-    sections: Sections,
-    report: Report,
-    files: list[str],
-    stdio_commands: Collection[str],
-    base: Definitions | None,
+    definitions: Definitions, sections: Sections, report: Report, files: list[str], checks: Sequence[Checks]
 ) -> Reading:
-    definitions = _assemble(sections, report, base or Definitions())
     if sections.complete:
         locate = _locator(report)
         errors = {_spot(one) for one in report.problems if one.is_error}
-        for finding in check(definitions, stdio_commands=stdio_commands):
-            _add_finding(finding, locate(finding.path), report, errors)
+        for each in checks:
+            for finding in each(definitions):
+                _add_finding(finding, locate(finding.path), report, errors)
+            if any(problem.is_error for problem in report.problems):
+                break  # What is doubtful may only follow from what is wrong.
     order = {name: number for number, name in enumerate(files)}
     problems = sorted(report.problems, key=lambda one: (order.get(one.file, -1), one.line, one.column))
     failed = any(problem.is_error for problem in problems)
@@ -192,7 +207,7 @@ def _add_finding(finding: Finding, place: Place | None, report: Report, errors: 
     """Report ``finding`` unless its place is among the ``errors`` already, of which this only follows."""
     severity = finding.severity
     if place is None:
-        if severity is Severity.WARNING:
+        if severity is not Severity.ERROR:
             return  # About what stays as it was; the checks before publishing show it.
         place = Place(DRAFT)
     elif finding.code == "workflow.action_unknown":
@@ -203,8 +218,10 @@ def _add_finding(finding: Finding, place: Place | None, report: Report, errors: 
     if severity is Severity.ERROR:
         errors.add(_spot(place))
         report.error(finding.code, finding.message, place)
-    else:
+    elif severity is Severity.WARNING:
         report.warning(finding.code, finding.message, place)
+    else:
+        report.note(finding.code, finding.message, place)
 
 
 INDEXED = {

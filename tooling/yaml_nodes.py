@@ -34,7 +34,7 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        kind = "warning: " if self.severity is Severity.WARNING else ""
+        kind = "" if self.is_error else f"{self.severity}: "
         hint = f" ({self.hint})" if self.hint else ""
         return f"{self.file}:{self.line}:{self.column}: {kind}{self.message}{hint}"
 

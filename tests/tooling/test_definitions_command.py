@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from tests.loading import DEFINITIONS
 from tests.tooling.conftest import read
 from tooling import catalog, publishing
+from tooling.hints import hint_of
 from tooling.models import Release, Tool
 
 pytestmark = pytest.mark.django_db
@@ -173,3 +174,57 @@ def test_what_is_not_there_exits_with_one(db: None):
     assert "no release 9" in str(failing("rollback", "9", "-m", "x")[0])
     assert "nothing is published" in str(failing("diff")[0])
     assert "nowhere:1:1: No such file or directory" in failing("validate", "nowhere")[1]
+
+
+# What to do about it, with -v 2 ---------------------------------------------------------------------
+
+
+def test_what_to_do_is_printed_where_it_is_asked_for(broken: Path, monkeypatch):
+    monkeypatch.chdir(broken.parent)
+
+    _, err = failing("validate", "contas", "-v", "2")
+
+    assert err == (
+        "contas/tools.yaml:24:18: description: expected text, got the number 2024\n"
+        "  hint: Write a text; put it in quotes if it looks like something else.\n"
+    )
+
+
+@pytest.fixture
+def doubtful(copy_of: Callable[[str], Path], monkeypatch) -> Path:
+    """contas with an open validator and a keyword in two intents."""
+    folder = copy_of("contas")
+    for name, old, new in (
+        ("tool_policies.yaml", "fail_open: false", "fail_open: true"),
+        ("routing.yaml", "- meus serviços", "- Tirar da minha conta"),
+    ):
+        file = folder / name
+        file.write_text(file.read_text("utf-8").replace(old, new), "utf-8")
+    monkeypatch.chdir(folder.parent)
+    return folder
+
+
+def test_what_is_doubtful_in_files_is_printed_at_its_place_where_it_is_asked_for(doubtful: Path):
+    assert definitions("validate", "contas") == ("valid\n", "")
+
+    out, err = definitions("validate", "contas", "-v", "2")
+
+    assert out == "valid\n"
+    assert err == (
+        'contas/routing.yaml:30:9: warning: keyword "tirar da minha conta" is also one of intent "consultar_servicos", '
+        "which gets the message: its priority number is lower\n"
+        "  hint: Remove the keyword from one of the two intents.\n"
+        "contas/tool_policies.yaml:27:18: warning: fail_open is on: items that were not validated will pass when the "
+        "validator is down\n"
+        f"  hint: {hint_of('policy.fail_open')}\n"
+    )
+
+
+def test_what_is_doubtful_is_printed_by_publishing_where_it_is_asked_for_and_never_stops_it(doubtful: Path):
+    definitions("import", "contas")
+
+    out, err = definitions("publish", "-m", "first", "-v", "2")
+
+    assert out.startswith("published release 1 (")
+    assert "warning: fail_open is on" in err
+    assert Release.objects.count() == 1

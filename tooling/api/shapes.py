@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,7 +14,8 @@ from rest_framework import serializers
 from tooling import yaml_io
 from tooling.api_basics import ProblemOut
 from tooling.content import from_content, to_content
-from tooling.findings import Finding
+from tooling.findings import Finding, Severity
+from tooling.hints import hint_of
 from tooling.models import Release
 from tooling.specs import Definitions
 from tooling.yaml_io import Problem
@@ -99,13 +101,19 @@ class CommentIn(serializers.Serializer[Any]):
 
 
 class FoundOut(serializers.Serializer[Any]):
-    """One thing that is wrong. In files it has a place, in the draft a path; ``text`` is what the command prints."""
+    """One thing that is wrong, doubtful or worth knowing, and what to do about it.
+
+    In files it has a place, in the draft a path; ``text`` is what the command prints.
+    """
 
     id = serializers.CharField()
-    severity = serializers.ChoiceField(choices=["error", "warning"])
+    severity = serializers.ChoiceField(choices=[severity.value for severity in Severity])
     message = serializers.CharField()
     text = serializers.CharField()
-    hint = serializers.CharField(required=False)
+    hint = serializers.CharField(allow_blank=True)
+    needs_tick = serializers.BooleanField(
+        required=False, help_text="The publish page wants to be told that this is meant; publishing here does not."
+    )
     file = serializers.CharField(required=False)
     line = serializers.IntegerField(required=False)
     column = serializers.IntegerField(required=False)
@@ -116,6 +124,7 @@ class CheckedOut(serializers.Serializer[Any]):
     valid = serializers.BooleanField()
     error_count = serializers.IntegerField()
     warning_count = serializers.IntegerField()
+    note_count = serializers.IntegerField()
     problems = FoundOut(many=True, help_text=f"The first {MOST_PROBLEMS}.")
 
 
@@ -176,17 +185,19 @@ class InvalidProblem(ProblemOut):
 
     error_count = serializers.IntegerField()
     warning_count = serializers.IntegerField()
+    note_count = serializers.IntegerField()
     problems = FoundOut(many=True)
 
 
 def checked(found: Iterable[Problem | Finding]) -> dict[str, Any]:
     """The members of a CheckedOut."""
     every = list(found)
-    errors = sum(one.is_error for one in every)
+    count = Counter(one.severity for one in every)
     return {
-        "valid": errors == 0,
-        "error_count": errors,
-        "warning_count": len(every) - errors,
+        "valid": count[Severity.ERROR] == 0,
+        "error_count": count[Severity.ERROR],
+        "warning_count": count[Severity.WARNING],
+        "note_count": count[Severity.NOTE],
         "problems": [found_row(one) for one in every[:MOST_PROBLEMS]],
     }
 
@@ -195,6 +206,7 @@ def found_row(found: Problem | Finding) -> dict[str, Any]:
     row = {"id": found.code, "severity": found.severity.value, "message": found.message, "text": str(found)}
     match found:
         case Problem():
-            return row | {"hint": found.hint, "file": found.file, "line": found.line, "column": found.column}
+            hint = found.hint or hint_of(found.code)
+            return row | {"hint": hint, "file": found.file, "line": found.line, "column": found.column}
         case Finding():
-            return row | {"path": list(found.path)}
+            return row | {"hint": found.hint, "needs_tick": found.needs_tick, "path": list(found.path)}

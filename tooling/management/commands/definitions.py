@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,11 @@ from django.db.transaction import atomic
 
 from tooling import catalog, file_schemas, importing, publishing, server_checks, yaml_io
 from tooling.errors import NothingChanged, ToolingError
+from tooling.findings import Finding
+from tooling.hints import hint_of
 from tooling.management.lint_server import Wanted, lint_server
 from tooling.specs import Definitions, Kind
+from tooling.yaml_io import Problem
 
 AUTHOR = "manage.py"
 
@@ -24,6 +27,8 @@ AUTHOR = "manage.py"
 class Command(BaseCommand):
     help = "Validate, import, export, publish, roll back and compare the definitions of tools; check live servers."
     requires_system_checks = ()
+    explains = False
+    """Whether what is doubtful is told, too, and beside everything what to do about it: ``-v 2``."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
@@ -41,6 +46,9 @@ class Command(BaseCommand):
         publish = actions.add_parser("publish", help="make the draft the next release")
         publish.add_argument("-m", "--message", default="", help="the release's comment")
         publish.add_argument("--force", action="store_true", help="even if nothing changed")
+        for explaining in (validate, importing, publish):
+            words = "2: what is doubtful, too, and what to do about it"
+            explaining.add_argument("-v", "--verbosity", type=int, choices=range(4), default=SUPPRESS, help=words)
         rollback = actions.add_parser("rollback", help="publish an earlier release once more")
         rollback.add_argument("number", type=int)
         rollback.add_argument("-m", "--message", default="", help="the release's comment")
@@ -63,6 +71,7 @@ class Command(BaseCommand):
         diff.add_argument("new", nargs="?", type=int, metavar="M")
 
     def handle(self, *args: Any, action: str, **options: Any) -> None:
+        self.explains = options.get("verbosity", 1) > 1
         actions: dict[str, Callable[..., None]] = {
             "validate": self.validate,
             "import": self.import_files,
@@ -101,13 +110,19 @@ class Command(BaseCommand):
 
     def _read(self, paths: Sequence[Path], base: Definitions | None) -> tuple[Definitions, frozenset[Kind]]:
         commands = settings.MCP_STDIO_COMMANDS
-        reading = yaml_io.read_sets(paths, stdio_commands=commands, base=base)
+        reading = yaml_io.read_sets(paths, stdio_commands=commands, base=base, with_doubts=self.explains)
         for problem in reading.problems:
-            self.stderr.write(str(problem), lambda text: text)
+            self._tell(problem, hint_of(problem.code) if not problem.hint else "")
         if reading.definitions is None:
             errors = sum(problem.is_error for problem in reading.problems)
             raise CommandError(f"{errors} error{'s' if errors > 1 else ''}; nothing was changed")
         return reading.definitions, reading.kinds
+
+    def _tell(self, found: Problem | Finding, hint: str) -> None:
+        """One line as editors read it; what to do in a second one, where that is asked for with ``-v 2``."""
+        self.stderr.write(str(found), lambda text: text)
+        if hint and self.explains:
+            self.stderr.write(f"  hint: {hint}", lambda text: text)
 
     def export(self, directory: Path, draft: bool, release: int | None) -> None:
         files = yaml_io.write(_chosen(draft, release), schemas=settings.DEFINITION_SCHEMAS_URL)
@@ -126,6 +141,9 @@ class Command(BaseCommand):
         except NothingChanged as unchanged:
             self.stdout.write(f"release {unchanged.number} already holds exactly this; nothing was published")
         else:
+            if self.explains:
+                for finding in publishing.check_draft():
+                    self._tell(finding, finding.hint)
             self.stdout.write(f"published release {release.number} ({release.hash[:12]})")
 
     def roll_back(self, number: int, message: str) -> None:
