@@ -21,7 +21,9 @@ from tooling.specs import (
     MappingSpec,
     PolicySpec,
     PreValidationSpec,
+    ProfileSpec,
     RouterSpec,
+    ServerSpec,
     ToolSpec,
     WorkflowSpec,
 )
@@ -142,6 +144,27 @@ def _policy(policy: PolicySpec) -> Keys:
     if policy.expires_after is not None:
         keys["expires_after"] = duration(policy.expires_after)
     return keys
+
+
+def entry(spec: Any) -> Keys:
+    """One object alone, as the file of its kind would hold it."""
+    match spec:
+        case ServerSpec():
+            return {"mcp_servers": {spec.name: _server(spec)}}
+        case ToolSpec():
+            return {"tools": {spec.name: _tool(spec)}}
+        case PolicySpec():
+            return {"tool_policies": {spec.tool: _policy(spec)}}
+        case MappingSpec():
+            part = {"tools": {spec.tool: _mapping(spec)}} if spec.tool else {"defaults": _mapping(spec)}
+            return {"mcp_parameter_mapping": part}
+        case IntentSpec():
+            return {"intents": [_intent(spec)]}
+        case RouterSpec():
+            return {"router": _router(spec)}
+        case ProfileSpec():
+            return {"profiles": {spec.name: _said(spec)}}
+    raise TypeError(f"{type(spec).__name__} has no entry in a file")
 
 
 def duration(seconds: int) -> str:

@@ -81,6 +81,7 @@ class ProfileAdmin(DefinitionAdmin):
 
 @admin.register(Workflow)
 class WorkflowAdmin(DefinitionAdmin):
+    has_yaml = False
     section = "workflows"
     form = WorkflowForm
     list_display = ["name", "version", "calls"]

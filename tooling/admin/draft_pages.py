@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from tooling import catalog, publishing
-from tooling.admin.base import DraftAdmin
 from tooling.admin.error_list import troubles_of
+from tooling.admin.yaml_pages import AS_YAML, YamlAdmin
 from tooling.forms.wording import said
 from tooling.specs import Definitions
 
@@ -32,7 +32,7 @@ def unpublished(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-class DefinitionAdmin(DraftAdmin):
+class DefinitionAdmin(YamlAdmin):
     """Saves into the draft and then says what would keep the edited object from being published."""
 
     section = ""
@@ -50,14 +50,15 @@ class DefinitionAdmin(DraftAdmin):
         return super().render_change_form(request, {**own, **context}, *args, **kwargs)
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
-        self._tell_findings(request, obj)
+        self.tell_findings(request, obj)
         return super().response_add(request, obj, post_url_continue)
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        self._tell_findings(request, obj)
+        if AS_YAML not in request.POST:
+            self.tell_findings(request, obj)
         return super().response_change(request, obj)
 
-    def _tell_findings(self, request: HttpRequest, obj: Any) -> None:
+    def tell_findings(self, request: HttpRequest, obj: Any) -> None:
         about = (self.section, self.finding_name(obj))
         for finding in publishing.check_draft():
             if finding.path[:2] == about:

@@ -178,6 +178,10 @@ SENTENCES = (
     gettext_noop('server "%(server)s" does not take these values of "%(name)s" of %(tool)s: %(values)s'),
     # What the reader says of a text typed into a form
     gettext_noop('unknown key "%(name)s": has no effect; remove it'),
+    gettext_noop('"%(name)s" does not belong here; remove it'),
+    gettext_noop('exactly one entry is expected below "%(name)s", got %(count)s'),
+    gettext_noop('this belongs to the tool "%(tool)s", which cannot be changed here'),
+    gettext_noop('"%(name)s" belongs to the policy of the tool; write it there'),
     gettext_noop("%(key)s: expected %(expected)s, got %(got)s"),
     gettext_noop("expected a mapping, got %(got)s"),
     gettext_noop("%(key)s: %(value)s is not between %(least)s and %(most)s"),

@@ -97,9 +97,18 @@ def _word(place: str, value: str) -> str:
 
 def told(problem: Problem) -> str:
     """One problem of a typed text, its line first."""
+    return gettext("Line %(line)d: ") % {"line": problem.line} + _worded(problem)
+
+
+def placed(problem: Problem) -> str:
+    """The same with its column, for texts that fill a page."""
+    place = {"line": problem.line, "column": problem.column}
+    return gettext("Line %(line)d, column %(column)d: ") % place + _worded(problem)
+
+
+def _worded(problem: Problem) -> str:
     message = said_of_yaml(problem.message) if problem.code == "yaml.syntax" else said(problem.message)
-    hint = f" ({said(problem.hint)})" if problem.hint else ""
-    return gettext("Line %(line)d: ") % {"line": problem.line} + message + hint
+    return message + (f" ({said(problem.hint)})" if problem.hint else "")
 
 
 def errors_of(findings: Iterable[Finding], *, skip: int) -> list[str]:
