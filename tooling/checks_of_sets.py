@@ -129,7 +129,7 @@ def check_address(address: str, path: tuple[str, ...], code: str) -> Findings:
     elif not host or any(letter.isspace() for letter in address):
         yield Finding(f"{code}_malformed", f'"{address}" is not an address', path)
     secrets = [name for name, value in parse_qsl(parts.query) if secret_literal(name, value)]
-    if parts.password or secrets:
+    if parts.username or parts.password or secrets:
         message = f"{path[-1]} holds a literal secret; send it in a header with a ${{ENV}} reference"
         yield Finding("server.secret_literal", message, path)
     if len(address) > LONGEST_ADDRESS:

@@ -1,5 +1,7 @@
 """Any valid set of definitions, for the tests that must hold for all of them."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from tooling.specs import (
@@ -141,7 +143,15 @@ profiles = named(
 routers = st.builds(
     RouterSpec,
     st.floats(0, 1),
-    st.dictionaries(locale, st.builds(Phrases, st.lists(st.sampled_from(["sim", "ok", "no"])).map(tuple)), max_size=2),
+    st.dictionaries(
+        locale,
+        st.builds(
+            Phrases,
+            st.lists(st.sampled_from(["sim", "ok", "no"]), max_size=3).map(tuple),
+            st.lists(st.sampled_from(["não", "nope", "012"]), max_size=3).map(tuple),
+        ),
+        max_size=2,
+    ),
 )
 
 
@@ -170,6 +180,20 @@ def policies(draw: st.DrawFn, tool: ToolSpec, others: list[str], workflow: bool)
 
 
 @st.composite
+def with_helpers(draw: st.DrawFn, own: dict[str, PolicySpec]) -> dict[str, PolicySpec]:
+    """Some policies get a validator that may be one, and some a reconcile tool that may be one."""
+    validators = [name for name, policy in own.items() if policy.operation_type is OperationType.INTERNAL]
+    quiet = [name for name, policy in own.items() if policy.operation_type in QUIET]
+    for name in own:
+        if validators and name not in validators and draw(st.booleans()):
+            validation = PreValidationSpec(True, draw(st.sampled_from(validators)), draw(st.booleans()))
+            own[name] = replace(own[name], pre_validation=validation)
+        if quiet and draw(st.booleans()):
+            own[name] = replace(own[name], reconcile_tool=draw(st.sampled_from(quiet)))
+    return own
+
+
+@st.composite
 def mappings(draw: st.DrawFn, tool: ToolSpec) -> MappingSpec:
     names = st.sampled_from(tool.argument_names)
     texts_only = [one.name for one in tool.arguments if one.type is ArgumentType.STRING and not one.enum]
@@ -190,6 +214,13 @@ def mappings(draw: st.DrawFn, tool: ToolSpec) -> MappingSpec:
 QUIET = (OperationType.READ_ONLY, OperationType.INTERNAL)
 
 
+def _workflows(draw: st.DrawFn, runner: str, own: dict[str, PolicySpec]) -> dict[tuple[str, int], WorkflowSpec]:
+    """The workflow that ``runner`` runs, and others beside it whose names are hard on files."""
+    names = [("w.1", 7), ("w.1", 8), ("w:1", 7), ("w_1", 7), ("no", 2)]
+    chosen = {("w.1", 7), *draw(st.lists(st.sampled_from(names), max_size=3))}
+    return {key: replace(_workflow(draw, runner, own), name=key[0], version=key[1]) for key in sorted(chosen)}
+
+
 def _workflow(draw: st.DrawFn, runner: str, own: dict[str, PolicySpec]) -> WorkflowSpec:
     """A workflow of ``runner``, with a second node where some other tool changes nothing."""
     quiet = [key for key, one in own.items() if key != runner and one.operation_type in QUIET]
@@ -207,6 +238,7 @@ def definitions(draw: st.DrawFn) -> Definitions:
     all_tools = draw(tools)
     runner = draw(st.sampled_from([None, *all_tools]))
     own = {key: draw(policies(tool, list(all_tools), workflow=key == runner)) for key, tool in all_tools.items()}
+    own = draw(with_helpers(own))
     return Definitions(
         servers=draw(servers),
         tools=all_tools,
@@ -231,5 +263,5 @@ def definitions(draw: st.DrawFn) -> Definitions:
         ),
         router=draw(routers),
         profiles=draw(profiles),
-        workflows={("w.1", 7): _workflow(draw, runner, own)} if runner is not None else {},
+        workflows=_workflows(draw, runner, own) if runner is not None else {},
     )
