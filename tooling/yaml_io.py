@@ -28,6 +28,7 @@ from tooling.specs import (
     Kind,
     MappingSpec,
     PolicySpec,
+    RouterSpec,
     ToolSpec,
     WorkflowSpec,
 )
@@ -97,16 +98,18 @@ def read_sets(
     *,
     stdio_commands: Collection[str] = (),
     base: Definitions | None = None,
+    keep: bool = False,
     with_doubts: bool = False,
 ) -> Reading:
     """Read the files and directories ``paths`` as one set; kinds found nowhere are taken from ``base``.
 
-    ``with_doubts``: also what the checks before publishing would warn of.
+    ``keep``: of the other kinds, what the files do not name is taken from it, too. ``with_doubts``: also what the
+    checks before publishing would warn of.
     """
     sections, report = Sections(), Report()
     files = find_files(paths, sections, report)
     read_sections(files, sections, report)
-    definitions = _assemble(sections, report, base or Definitions())
+    definitions = _assemble(sections, report, base or Definitions(), keep=keep)
     checks: list[Checks] = [partial(check, stdio_commands=stdio_commands)]
     if with_doubts:
         checks.append(doubts)
@@ -118,6 +121,7 @@ def read_files(
     *,
     stdio_commands: Collection[str] = (),
     base: Definitions | None = None,
+    keep: bool = False,
     unread: Sequence[Problem] = (),
 ) -> Reading:
     """The same for uploaded files by name; an empty one named FOLDER stands for the empty folder of an export.
@@ -129,7 +133,7 @@ def read_files(
     if files.get(FOLDER) == b"":
         sections.kinds.add(Kind.WORKFLOWS)
     read_sections(given_files({name: data for name, data in files.items() if name != FOLDER or data}), sections, report)
-    definitions = _assemble(sections, report, base or Definitions())
+    definitions = _assemble(sections, report, base or Definitions(), keep=keep)
     return _reading(definitions, sections, report, list(files), [partial(check, stdio_commands=stdio_commands)])
 
 
@@ -236,23 +240,38 @@ INDEXED = {
 """Section → the first step of the paths of its findings."""
 
 
-def _assemble(sections: Sections, report: Report, base: Definitions) -> Definitions:
+def _assemble(sections: Sections, report: Report, base: Definitions, *, keep: bool) -> Definitions:
     """The set as the files and ``base`` say it, with every policy and mapping made effective."""
-    kinds = sections.kinds
+    beside = base if keep else _without(base, sections.kinds)
     for section, name in INDEXED.items():
         index(name, sections.map(section), report)
-    tools = read_tools(sections.map("tools"), report) if Kind.TOOLS in kinds else _known_tools(base)
-    policies = _policies(sections, report, tools, base)
-    routing = Kind.ROUTING in kinds
+    known, read = _known_tools(beside), read_tools(sections.map("tools"), report)
+    tools = Tools(known.specs | read.specs, known.legacy | read.legacy, read.legacy_entries)
+    policies = _policies(sections, report, tools, beside)
+    has_router = "router" in sections.maps
     return Definitions(
-        servers=read_servers(sections.map("mcp_servers"), report) if Kind.SERVERS in kinds else base.servers,
+        servers={**beside.servers, **read_servers(sections.map("mcp_servers"), report)},
         tools=tools.specs,
         policies=policies,
-        mappings=_mappings(sections, report, tools.specs, policies, base),
-        intents=read_intents(sections.map("intents"), report) if routing else base.intents,
-        router=read_router(sections.map("router"), report) if routing else base.router,
-        profiles=read_profiles(sections.map("profiles"), report) if Kind.PROFILES in kinds else base.profiles,
-        workflows=read_workflows(sections.workflows, report) if Kind.WORKFLOWS in kinds else base.workflows,
+        mappings=_mappings(sections, report, tools.specs, policies, beside),
+        intents={**beside.intents, **read_intents(sections.map("intents"), report)},
+        router=read_router(sections.map("router"), report) if has_router else beside.router,
+        profiles={**beside.profiles, **read_profiles(sections.map("profiles"), report)},
+        workflows={**beside.workflows, **read_workflows(sections.workflows, report)},
+    )
+
+
+def _without(base: Definitions, kinds: Collection[Kind]) -> Definitions:
+    """What of ``base`` stands beside files that hold ``kinds`` as a whole."""
+    return Definitions(
+        servers={} if Kind.SERVERS in kinds else base.servers,
+        tools={} if Kind.TOOLS in kinds else base.tools,
+        policies={} if Kind.POLICIES in kinds else base.policies,
+        mappings={} if Kind.MAPPINGS in kinds else base.mappings,
+        intents={} if Kind.ROUTING in kinds else base.intents,
+        router=RouterSpec() if Kind.ROUTING in kinds else base.router,
+        profiles={} if Kind.PROFILES in kinds else base.profiles,
+        workflows={} if Kind.WORKFLOWS in kinds else base.workflows,
     )
 
 
@@ -260,16 +279,14 @@ def _known_tools(base: Definitions) -> Tools:
     return Tools(dict(base.tools), {name: Legacy(tool.tool_type) for name, tool in base.tools.items()})
 
 
-def _policies(sections: Sections, report: Report, tools: Tools, base: Definitions) -> dict[str, PolicySpec]:
+def _policies(sections: Sections, report: Report, tools: Tools, beside: Definitions) -> dict[str, PolicySpec]:
     """One effective policy per tool, and one per entry that no tool answers to (an error of its own)."""
-    if Kind.POLICIES in sections.kinds:
-        entries = read_policies(sections.map("tool_policies"), report)
-    else:
-        entries = {
-            name: PolicyEntry(policy, policy.operation_type, policy.require_confirmation)
-            for name, policy in base.policies.items()
-            if name in tools.specs
-        }
+    entries = {
+        name: PolicyEntry(policy, policy.operation_type, policy.require_confirmation)
+        for name, policy in beside.policies.items()
+        if name in tools.specs
+    }
+    entries |= read_policies(sections.map("tool_policies"), report)
     defaults = read_defaults(sections.map("defaults"), report)
     report_legacy(tools, entries, report)
     names = [*tools.specs, *(name for name in entries if name not in tools.specs)]
@@ -283,13 +300,14 @@ def _mappings(
     report: Report,
     tools: Mapping[str, ToolSpec],
     policies: Mapping[str, PolicySpec],
-    base: Definitions,
+    beside: Definitions,
 ) -> dict[str, MappingSpec]:
     if Kind.MAPPINGS not in sections.kinds:
-        return {name: mapping for name, mapping in base.mappings.items() if name in tools}
+        return {name: mapping for name, mapping in beside.mappings.items() if name in tools}
     read = read_mappings(sections.map("mapping_defaults"), sections.map("mapping_tools"), report)
+    own = {**beside.mappings, **read.own}
     effective = {
-        name: effective_mapping(tool, policies[name], read.own.get(name, MappingSpec(name)), read.shared)
+        name: effective_mapping(tool, policies[name], own.get(name, MappingSpec(name)), read.shared)
         for name, tool in tools.items()
     }
     strangers = {name: mapping for name, mapping in read.own.items() if name not in tools}

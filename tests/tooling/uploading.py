@@ -66,10 +66,13 @@ class Importer:
     def open(self) -> Page:
         return Page(self.client.get(self.url))
 
-    def look(self, files: Mapping[str, bytes] | None = None, *, text: str = "", name: str = "") -> Page:
+    def look(
+        self, files: Mapping[str, bytes] | None = None, *, text: str = "", name: str = "", keep: bool = False
+    ) -> Page:
         """Send files, or a text, to the first step."""
         sent = [SimpleUploadedFile(file, data) for file, data in (files or {}).items()]
-        return Page(self.client.post(self.url, {"files": sent, "text": text, "name": name}))
+        fields = {"files": sent, "text": text, "name": name, "keep": "yes" if keep else ""}
+        return Page(self.client.post(self.url, fields))
 
     def look_at(self, folder: Path) -> Page:
         return self.look({f"{folder.name}.zip": zip_of(folder)})
@@ -99,12 +102,12 @@ def without_folders(folder: Path) -> dict[str, bytes]:
     return {PurePosixPath(name).name: data for name, data in files_in(folder).items()}
 
 
-def command_says(*paths: Path, action: str = "validate") -> list[str]:
+def command_says(*paths: Path, action: str = "validate", options: tuple[str, ...] = ()) -> list[str]:
     """What ``manage.py definitions`` prints of problems, run beside the directories."""
     err, before = StringIO(), Path.cwd()
     os.chdir(paths[0].parent)
     try:
-        call_command("definitions", action, *(path.name for path in paths), stdout=StringIO(), stderr=err)
+        call_command("definitions", action, *(path.name for path in paths), *options, stdout=StringIO(), stderr=err)
     except CommandError:
         pass
     finally:

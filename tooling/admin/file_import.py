@@ -20,7 +20,7 @@ from django.views.defaults import permission_denied
 from tooling import publishing
 from tooling.admin.changes import lines_of
 from tooling.admin.labels import MODELS
-from tooling.admin.uploads import MOST_TOGETHER, Seen, carried, carry, read, refusal_of_body, taken_from
+from tooling.admin.uploads import MOST_TOGETHER, Seen, Upload, carried, carry, read, refusal_of_body, taken_from
 from tooling.draft_rights import may_change_draft
 from tooling.errors import DraftMoved
 from tooling.forms.wording import said_of_file
@@ -87,10 +87,10 @@ def _look(request: HttpRequest) -> HttpResponse:
         skipped = ", ".join(upload.skipped)
         messages.error(request, _("Choose at least one file, or paste a text.") + (f" ({skipped})" if skipped else ""))
         return _choose(request)
-    seen = read(upload.files, upload.problems)
+    seen = read(upload)
     if seen.reading.definitions is None:
         return _choose(request, seen, skipped=upload.skipped)
-    return _preview(request, seen, upload.files, skipped=upload.skipped)
+    return _preview(request, seen, upload)
 
 
 def _write(request: HttpRequest) -> HttpResponse:
@@ -99,8 +99,8 @@ def _write(request: HttpRequest) -> HttpResponse:
     if held is None:
         messages.error(request, _("The page was made for somebody else or is too old: choose the files again."))
         return _choose(request)
-    files, version = held
-    seen = read(files)
+    upload, version = held
+    seen = read(upload)
     if seen.reading.definitions is None:
         return _choose(request, seen)
     if not seen.changes():
@@ -114,7 +114,7 @@ def _write(request: HttpRequest) -> HttpResponse:
         )
     except DraftMoved as moved:
         messages.warning(request, _moved(moved))
-        return _preview(request, read(files), files, status=409)
+        return _preview(request, read(upload), upload, status=409)
     messages.success(request, _("The draft holds what the files say. It reaches customers when you publish it."))
     return HttpResponseRedirect(reverse("admin:tooling_tool_changelist"))
 
@@ -143,27 +143,27 @@ def _choose(
         "skipped": skipped,
         "name": sent.get("name", ""),
         "text": sent.get("text", ""),
+        "keep": sent.get("keep") == "yes",
         "most_each": f"{MAX_BYTES / 2**20:g} MiB",
         "most_together": f"{localize(MOST_TOGETHER / 2**20)} MiB",
     }
     return _page(request, "admin/tooling/import_files.html", context, status)
 
 
-def _preview(
-    request: HttpRequest, seen: Seen, files: Mapping[str, bytes], *, skipped: Sequence[str] = (), status: int = 200
-) -> HttpResponse:
+def _preview(request: HttpRequest, seen: Seen, upload: Upload, *, status: int = 200) -> HttpResponse:
     """What would change, and the button that writes it."""
     changes = seen.changes()
     context = {
         "title": _("Write this into the draft?"),
         "problems": _told(seen),
-        "skipped": skipped,
-        "names": [name for name in files if name != FOLDER],
+        "skipped": upload.skipped,
+        "names": [name for name in upload.files if name != FOLDER],
+        "keep": upload.keep,
         "replaced": _names_of(kind for kind in Kind if kind in seen.reading.kinds),
         "kept": _names_of(kind for kind in Kind if kind not in seen.reading.kinds),
         "removed": sum(1 for change in changes if change.kind is ChangeKind.REMOVED and len(change.path) == 2),
         "changes": lines_of(changes),
-        "files": carry(int(request.user.pk or 0), files, seen.version),
+        "files": carry(int(request.user.pk or 0), upload, seen.version),
     }
     return _page(request, "admin/tooling/import_files_preview.html", context, status)
 

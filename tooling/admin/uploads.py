@@ -6,7 +6,6 @@ Nothing is kept on the server between the steps: the page carries the texts, sig
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -39,6 +38,8 @@ class Upload:
     files: dict[str, bytes] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    keep: bool = False
+    """Whether what the files do not name stays in the draft."""
 
     @property
     def is_empty(self) -> bool:
@@ -74,7 +75,7 @@ def refusal_of_body(request: HttpRequest) -> tuple[int, str] | None:
 
 def taken_from(request: HttpRequest) -> Upload:
     """The chosen files, archives opened, and the pasted text, in the order in which the command would read them."""
-    upload = Upload()
+    upload = Upload(keep=request.POST.get("keep") == "yes")
     for file in request.FILES.getlist("files"):
         _add_file(upload, file)
     text = request.POST.get("text", "")
@@ -120,14 +121,15 @@ def _add(upload: Upload, name: str, data: bytes) -> None:
         upload.files[name] = data
 
 
-def read(files: Mapping[str, bytes], problems: Sequence[Problem] = ()) -> Seen:
+def read(upload: Upload) -> Seen:
     """What the command would say of the files, now."""
     draft = publishing.draft()
     reading = yaml_io.read_files(
-        {file.name: file.data for file in sorted(given_files(files), key=_order)},
+        {file.name: file.data for file in sorted(given_files(upload.files), key=_order)},
         stdio_commands=settings.MCP_STDIO_COMMANDS,
         base=draft,
-        unread=problems,
+        keep=upload.keep,
+        unread=upload.problems,
     )
     return Seen(publishing.version_of(draft), draft, reading)
 
@@ -152,24 +154,25 @@ class _Compact:
         return json.loads(data)
 
 
-def carry(user_id: int, files: Mapping[str, bytes], version: Version) -> str:
+def carry(user_id: int, upload: Upload, version: Version) -> str:
     """The files and the version of the draft that they were compared with, for the form of the next step."""
     carried = {
-        "files": {name: data.decode() for name, data in files.items()},
+        "files": {name: data.decode() for name, data in upload.files.items()},
+        "keep": upload.keep,
         "release": version.release,
         "hash": version.hash,
     }
     return _signer(user_id).sign_object(carried, serializer=_Compact, compress=True)
 
 
-def carried(user_id: int, token: str) -> tuple[dict[str, bytes], Version] | None:
+def carried(user_id: int, token: str) -> tuple[Upload, Version] | None:
     """What ``carry`` packed for the same user; None for anything else."""
     try:
         held = _signer(user_id).unsign_object(token, serializer=_Compact)
     except BadSignature:
         return None
     files = {name: text.encode() for name, text in held["files"].items()}
-    return files, Version(held["release"], held["hash"])
+    return Upload(files, keep=held["keep"]), Version(held["release"], held["hash"])
 
 
 def _signer(user_id: int) -> Signer:

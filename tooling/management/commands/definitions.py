@@ -46,6 +46,8 @@ class Command(BaseCommand):
         publish = actions.add_parser("publish", help="make the draft the next release")
         publish.add_argument("-m", "--message", default="", help="the release's comment")
         publish.add_argument("--force", action="store_true", help="even if nothing changed")
+        for reading in (validate, importing):
+            reading.add_argument("--keep", action="store_true", help="what the files do not name stays in the draft")
         for explaining in (validate, importing, publish):
             words = "2: what is doubtful, too, and what to do about it"
             explaining.add_argument("-v", "--verbosity", type=int, choices=range(4), default=SUPPRESS, help=words)
@@ -86,31 +88,31 @@ class Command(BaseCommand):
         }
         names = {
             "paths", "publish", "message", "directory", "draft", "release", "force", "number", "old", "new", "servers",
-            "accept", "server", "tools", "dry_run", "kind", "values", "as_json",
+            "accept", "server", "tools", "dry_run", "kind", "values", "as_json", "keep",
         }  # fmt: skip
         try:
             actions[action](**{name: options[name] for name in names & options.keys()})
         except ToolingError as error:
             raise CommandError(str(error)) from error
 
-    def validate(self, paths: Sequence[Path]) -> None:
+    def validate(self, paths: Sequence[Path], keep: bool) -> None:
         """Files are checked as ``import`` would: kinds found nowhere are those of the draft, if there is one."""
-        self._read(paths, _draft_or_none())
+        self._read(paths, _draft_or_none(), keep)
         self.stdout.write("valid")
 
     @atomic
-    def import_files(self, paths: Sequence[Path], publish: bool, message: str) -> None:
+    def import_files(self, paths: Sequence[Path], publish: bool, message: str, keep: bool) -> None:
         if publish and not message.strip():
             raise CommandError('--publish needs a comment: -m "what changes for users"')
-        definitions, kinds = self._read(paths, publishing.draft())
+        definitions, kinds = self._read(paths, publishing.draft(), keep)
         publishing.change_draft(definitions, kinds=kinds, author=AUTHOR, via=publishing.Via.COMMAND)
         self.stdout.write(f"the draft now holds {len(definitions.tools)} tools")
         if publish:
             self.publish(message)
 
-    def _read(self, paths: Sequence[Path], base: Definitions | None) -> tuple[Definitions, frozenset[Kind]]:
-        commands = settings.MCP_STDIO_COMMANDS
-        reading = yaml_io.read_sets(paths, stdio_commands=commands, base=base, with_doubts=self.explains)
+    def _read(self, paths: Sequence[Path], base: Definitions | None, keep: bool) -> tuple[Definitions, frozenset[Kind]]:
+        commands, doubts = settings.MCP_STDIO_COMMANDS, self.explains
+        reading = yaml_io.read_sets(paths, stdio_commands=commands, base=base, keep=keep, with_doubts=doubts)
         for problem in reading.problems:
             self._tell(problem, hint_of(problem.code) if not problem.hint else "")
         if reading.definitions is None:
