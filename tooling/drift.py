@@ -149,7 +149,7 @@ def _takes_others(schema: Mapping[str, JSON]) -> bool:
     """Whether the schema welcomes names beside its properties, names none, or speaks in a way that is not read here."""
     composed = ("$ref", "allOf", "anyOf", "oneOf", "patternProperties", "unevaluatedProperties")
     return (
-        "properties" not in schema
+        not isinstance(schema.get("properties"), dict)
         or schema.get("additionalProperties", False) is not False
         or any(name in schema for name in composed)
     )

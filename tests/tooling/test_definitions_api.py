@@ -518,7 +518,15 @@ def test_releases_are_listed_newest_first_in_pages(publisher: Caller, published:
     assert [row["number"] for row in first["results"]] == [5, 4]
     assert [row["number"] for row in second["results"]] == [3, 2]
     assert back["results"] == first["results"]
-    assert first["results"][0].keys() == {"number", "hash", "comment", "author", "created_at"}
+    assert first["results"][0].keys() == {
+        "number",
+        "hash",
+        "comment",
+        "author",
+        "created_at",
+        "approver",
+        "rolled_back_to",
+    }
 
 
 @pytest.mark.parametrize(
@@ -549,6 +557,20 @@ def test_the_draft_is_read_with_what_is_wrong_with_it(publisher: Caller, publish
     assert (answer["release"], answer["hash"]) == (1, Release.objects.get().hash)
     assert answer["files"] == publisher.get("releases/1/").json()["files"]
     assert [row["text"] for row in answer["problems"]] == [str(one) for one in publishing.check_draft()]
+
+
+def test_what_is_found_comes_with_what_to_do_and_doubts_stop_nobody(publisher: Caller, published: Definitions):
+    Policy.objects.filter(tool__name="cancelar_vas_avulso").update(fail_open=True)
+    Tool.objects.filter(name="listar_servicos").update(enabled=False)
+
+    answer = publisher.get("draft/").json()
+    released = publisher.publish()
+
+    assert [answer[f"{kind}_count"] for kind in ("error", "warning", "note")] == [0, 1, 1]
+    rows = [(row["id"], row["severity"], row["needs_tick"]) for row in answer["problems"]]
+    assert rows == [("policy.fail_open", "warning", True), ("intent.tool_disabled", "note", False)]
+    assert all(row["hint"].endswith(".") for row in answer["problems"])
+    assert (released.status_code, released.json()["warnings"]) == (201, answer["problems"])
 
 
 def test_an_import_by_the_command_is_a_change_with_an_author(publisher: Caller, published: Definitions):
