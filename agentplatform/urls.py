@@ -28,6 +28,7 @@ urlpatterns = [
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
     path("admin/tooling/import-files/", admin.site.admin_view(import_files), name="import-files"),
     path("admin/tooling/replay/", include("transactions.replay.urls")),
+    path("admin/tooling/simulate/", include("transactions.trying.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("transactions.api.urls")),
     path("api/v1/definitions/", include("tooling.api.urls")),

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from tests.builders import a_user, an_api_key
+from tests.rehearsal.reading import INTENT, MESSAGE, a_reading_model, asking
 from tests.rehearsal.test_simulating import ACTION, LABELS, VALIDATOR, definitions, rows
 from tests.runtime import shop
 from tests.scripted_model import ScriptedModel
 from tests.tooling.definitions_api import Caller, is_problem
 from tooling import publishing
-from tooling.specs import ProfileSpec
 
 pytestmark = pytest.mark.django_db
-INTENT = shop.INTENTS[ACTION]
-MESSAGE = "quero cancelar Música Mais e Craque 10"
 
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    """A language model over HTTP that reads the message of these tests."""
-    routing = {"decision": "shift", "intent": INTENT, "confidence": 0.9, "values": None, "reason": "asks to cancel"}
-    values = {"kind": "answers_pending", "values": {"subject": "Música Mais, Craque 10"}}
-    answers = {"intent_routing": routing, "transaction_parameter_extraction": values}
-    with ScriptedModel(lambda component, payload: answers[component]) as endpoint:
+    with a_reading_model() as endpoint:
         yield endpoint
 
 
@@ -40,12 +33,6 @@ def draft(model: ScriptedModel) -> None:
 @pytest.fixture
 def publisher(db: None) -> Caller:
     return Caller(an_api_key("p", role="publisher"))
-
-
-def asking(model: ScriptedModel, *, safe: bool = False) -> Any:
-    """The definitions of these tests, whose profile names the endpoint of the test."""
-    profile = ProfileSpec("default", model="m", base_url=model.base_url)
-    return replace(definitions(safe=safe), profiles={"default": profile})
 
 
 def simulate(caller: Caller, **body: Any) -> Any:

@@ -227,8 +227,14 @@ SENTENCES = (
     gettext_noop("a mapping is not closed"),
     # Publishing
     gettext_noop("nothing changed since release %(number)s; there is nothing to publish"),
+    gettext_noop("whoever made or requested a change cannot decide about it; another person has to"),
+    gettext_noop("only a person can decide about a request, not an API key"),
+    gettext_noop("the request was %(status)s by %(by)s already"),
+    gettext_noop("release %(number)s was published since the request; withdraw or reject it, and ask again"),
+    gettext_noop("a request of %(by)s waits; it has to be decided or withdrawn first"),
+    gettext_noop("a rejection needs a reason"),
     # Saved simulations
-    gettext_noop('the saved simulation "%(name)s" ends as %(ending)s instead of %(expected)s'),
+    gettext_noop('the saved simulation "%(name)s" ends as %(ending)s instead of %(planned)s'),
     gettext_noop('the saved simulation "%(name)s" comes out differently (%(count)s)'),
     gettext_noop('the saved simulation "%(name)s" needs an answer that is not recorded'),
 )
@@ -251,7 +257,7 @@ ENDINGS = {
 
 WORDS = {
     "ending": ENDINGS,
-    "expected": ENDINGS,
+    "planned": ENDINGS,
     "consequence": {"goes on unchecked": _("goes on unchecked"), "is refused": _("is refused")},
     "why": {
         "its priority number is lower": _("its priority number is lower"),
