@@ -48,6 +48,15 @@ Values = Mapping[str, Mapping[str, JSON]]
 """tool → argument → value."""
 
 
+class NoListing(ToolingError):
+    """The server gave no list of its tools; ``outcome`` says why, after ``seconds``."""
+
+    def __init__(self, server: str, outcome: NotSent | NoAnswer, seconds: float) -> None:
+        super().__init__(f"{server} gave no list of tools: {outcome.reason}")
+        self.outcome = outcome
+        self.seconds = seconds
+
+
 class BusyServer(ToolingError):
     """Somebody else checks this server now."""
 
@@ -69,15 +78,16 @@ class Look:
 
 
 def look(server: str, gateway: ToolGateway | None = None) -> Look:
-    """Ask the draft's server for its tools. ToolingError where there is no such server, or no listing."""
+    """Ask the draft's server for its tools. ToolingError where there is no such server, NoListing without an answer."""
     definitions = draft()
     spec = definitions.servers.get(server)
     if spec is None:
         others = ", ".join(sorted(definitions.servers)) or "none"
         raise ToolingError(f'the draft has no server "{server}"; there is {others}')
+    began = time.monotonic()
     listed = (gateway or _gateway()).list_tools(spec, LISTING_SECONDS)
     if isinstance(listed, NotSent | NoAnswer):
-        raise ToolingError(f"{server} gave no list of tools: {listed.reason}")
+        raise NoListing(server, listed, time.monotonic() - began)
     return Look(definitions, server, listed)
 
 
@@ -180,6 +190,15 @@ def definition_of(definitions: Definitions, tool: str) -> str:
     spec, policy = definitions.tools[tool], definitions.policy(tool)
     server = definitions.servers.get(spec.mcp_server)
     return fingerprint([to_plain(each) for each in (spec, policy, definitions.mapping(tool), server)])
+
+
+def fingerprint_of(seen: Look, planned: Plan | Uncallable) -> str:
+    """Of the calls that a check would make: while it stays, what somebody saw is what is called."""
+    definition = definition_of(seen.definitions, planned.subject.tool.name)
+    if isinstance(planned, Uncallable):
+        return fingerprint([definition, planned.why])
+    calls = [call_of(planned, probe, run="", default_timeout=0) for probe in planned.probes]
+    return fingerprint([definition, [[call.tool, dict(call.arguments), dict(call.meta)] for call in calls]])
 
 
 def _gateway() -> ToolGateway:

@@ -1,6 +1,7 @@
 """The rules of grading, for any answer at all: they never fail, forget nothing of what they store, and have words."""
 
 import ast
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tests.tooling.mcp_servers import Hostile
 from tooling.gateway import Answered, NoAnswer, NotSent, RemoteTool
 from tooling.linting import words
 from tooling.linting.calls import call_of
-from tooling.linting.declarations import Declared, declared_by
+from tooling.linting.declarations import Declared, Examples, Sandbox, declared_by
 from tooling.linting.faults import Code, Fault, Grade, Seen
 from tooling.linting.probes import Plan, Role, Try, Uncallable, Why, plan_of, subject_of
 from tooling.linting.reports import checked, plain, read, uncalled
@@ -116,6 +117,19 @@ def test_every_fault_call_role_and_refusal_has_words_in_both_languages(locale):
         assert set(words.CALLS) == set(Try)
         assert set(words.ROLES) == set(Role)
         assert set(words.GRADES) == set(words.MEANINGS) == set(Grade)
+
+
+def test_the_declaration_that_the_documentation_shows_is_read_as_it_says():
+    text = (LINTING.parent.parent / "docs" / "contract-linter.md").read_text("utf-8")
+    shown = json.loads(text.split("```json")[1].split("```")[0])
+    schema = {"properties": {"order_ids": {"type": "array"}, "dry_run": {}}}
+
+    found = declared_by(RemoteTool(shown["name"], "", schema, meta=shown["_meta"]))
+
+    assert found == Declared(
+        Sandbox(argument="dry_run"),
+        Examples("order_ids", "", ("A-1", "A-2", "A-3"), ("A-8", "A-9"), ("A-7",), {"customer_key": "tester"}),
+    )
 
 
 def test_every_fault_is_found_by_some_rule():

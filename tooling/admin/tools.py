@@ -13,6 +13,8 @@ from django.utils.translation import gettext as gettext_now
 from django.utils.translation import gettext_lazy as _
 
 from tooling.admin.draft_pages import DefinitionAdmin, module
+from tooling.admin.linting import ContractAdmin
+from tooling.admin.neighbourhood import neighbourhood_of
 from tooling.content import text_from_plain
 from tooling.drafts import policy_of, tool_of
 from tooling.effective import policy_by_type
@@ -44,17 +46,17 @@ class ArgumentInline(AnyInline):
 
 
 @admin.register(Tool)
-class ToolAdmin(DefinitionAdmin):
+class ToolAdmin(DefinitionAdmin, ContractAdmin):
     section = "tools"
     form = ToolForm
     inlines = [ArgumentInline]
-    list_display = ["name", "text", "server", "tool_type", "enabled", "policy_link"]
+    list_display = ["name", "text", "server", "tool_type", "enabled", "contract_grade", "policy_link"]
     list_filter = ["enabled", "tool_type", "server"]
     list_select_related = ["server", "policy"]
     search_fields = ["name", "description"]
-    readonly_fields = ["policy_link"]
+    readonly_fields = ["policy_link", "contract_grade"]
     fieldsets = [
-        (None, {"fields": ["name", "description", "server", "tool_type", "enabled", "policy_link"]}),
+        (None, {"fields": ["name", "description", "server", "tool_type", "enabled", "policy_link", "contract_grade"]}),
         (_("Selection"), {"fields": ["selection_keywords"]}),
         (_("Answers"), {"classes": ["collapse"], "fields": ["cache_enabled", "cache_ttl_seconds", "response"]}),
         (_("Simulation"), {"fields": ["safe_to_simulate"]}),
@@ -64,8 +66,13 @@ class ToolAdmin(DefinitionAdmin):
         js = (module("arguments.js"),)
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        policy = Policy.objects.filter(tool=context.get("original")).first()
-        own = {"policy": policy, "required": policy.requires if policy else ()}
+        tool: Tool | None = context.get("original")
+        policy = Policy.objects.filter(tool=tool).first() if tool else None
+        own = {
+            "policy": policy,
+            "required": policy.requires if policy else (),
+            "around": neighbourhood_of(tool) if tool else None,
+        }
         return super().render_change_form(request, {**own, **context}, *args, **kwargs)
 
     @admin.display(description=_("description"))
