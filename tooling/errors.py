@@ -59,3 +59,41 @@ class SecondPersonNeeded(ToolingError):
             "this installation publishes with four eyes (FOUR_EYES): request it in the administration or over the API, "
             "and another person approves it there"
         )
+
+
+class ApprovalRefused(ToolingError):
+    """A request to publish cannot be decided like this."""
+
+
+class MakerIsNotChecker(ApprovalRefused):
+    def __init__(self) -> None:
+        super().__init__("whoever made or requested a change cannot decide about it; another person has to")
+
+
+class OnlyPeopleApprove(ApprovalRefused):
+    def __init__(self) -> None:
+        super().__init__("only a person can decide about a request, not an API key")
+
+
+class AlreadyDecided(ApprovalRefused):
+    """``status``: what became of the request; ``by``: through whom."""
+
+    def __init__(self, status: str, by: str) -> None:
+        self.status, self.by = status, by
+        super().__init__(f"the request was {status} by {by} already")
+
+
+class RequestOvertaken(ApprovalRefused):
+    """``number``: the release that was published since the request."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        super().__init__(f"release {number} was published since the request; withdraw or reject it, and ask again")
+
+
+class RequestWaits(ApprovalRefused):
+    """``author``: who asked for what waits."""
+
+    def __init__(self, author: str) -> None:
+        self.author = author
+        super().__init__(f"a request of {author} waits; it has to be decided or withdrawn first")

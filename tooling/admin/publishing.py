@@ -19,13 +19,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from tooling import catalog, exports, publishing
+from tooling import approvals, catalog, exports, publishing
 from tooling.admin.base import PlainAdmin
 from tooling.admin.changes import lines_of
 from tooling.admin.history import tell
 from tooling.admin.labels import field_of, title_of
 from tooling.admin.places import Places
-from tooling.errors import DraftMoved, InvalidDraft, NothingChanged
+from tooling.errors import DraftMoved, InvalidDraft, NothingChanged, RequestWaits
 from tooling.findings import Finding, Severity
 from tooling.forms.wording import agreed_to, hint_said, said
 from tooling.models import Release
@@ -90,12 +90,15 @@ def publish_page(admin: PlainAdmin, request: HttpRequest) -> HttpResponse:
     """Show what the draft changes and what is wrong with it; publish it on POST."""
     newest = catalog.newest()
     draft = publishing.draft()
+    number = (newest.number if newest else 0) + 1
+    asks = _("Ask for publication as release %(number)d") if settings.FOUR_EYES else _("Publish as release %(number)d")
     plan = Plan(
         title=_("Publish the draft"),
-        button=_("Publish as release %(number)d") % {"number": (newest.number if newest else 0) + 1},
+        button=asks % {"number": number},
         before=newest.definitions if newest else Definitions(),
         after=draft,
-        act=lambda comment, seen: done(publishing.publish(comment=comment, author=request.user, seen=[seen])),
+        act=lambda comment, seen: _publish(request, comment, seen),
+        more={"four_eyes": settings.FOUR_EYES, "waiting": approvals.pending() if settings.FOUR_EYES else None},
         findings=publishing.findings_of(draft),
     )
     try:
@@ -103,6 +106,14 @@ def publish_page(admin: PlainAdmin, request: HttpRequest) -> HttpResponse:
     except DraftMoved:
         # Between our look and our turn; a new look tells what it was.
         return publish_page(admin, request)
+
+
+def _publish(request: HttpRequest, comment: str, seen: Version) -> str:
+    """Publish, or ask somebody else for it where the installation wants four eyes."""
+    if not settings.FOUR_EYES:
+        return done(publishing.publish(comment=comment, author=request.user, seen=[seen]))
+    approvals.request_publication(comment=comment, author=request.user, seen=[seen])
+    return _("Your request waits for another person's approval. Nothing is published yet.")
 
 
 def roll_back_page(admin: PlainAdmin, request: HttpRequest, number: int) -> HttpResponse:
@@ -141,8 +152,8 @@ def _page(admin: PlainAdmin, request: HttpRequest, plan: Plan, draft: Definition
             messages.success(request, plan.act(form.cleaned_data.get("comment", ""), version))
         except InvalidDraft:
             messages.error(request, _("The draft cannot be published: correct the errors first."))
-        except NothingChanged as unchanged:
-            messages.error(request, said(str(unchanged)))
+        except (NothingChanged, RequestWaits) as refused:
+            messages.error(request, said(str(refused)))
         else:
             return HttpResponseRedirect(reverse("admin:tooling_release_changelist"))
     return _show(admin, request, plan, form)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from io import BytesIO
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from rest_framework.renderers import BaseRenderer, JSONRenderer
+
+from tooling.exports import zipped
 
 
 class FilesAsZip(BaseRenderer):
@@ -27,12 +27,3 @@ class FilesAsZip(BaseRenderer):
         name = f"release-{data['number']}" if "number" in data else "draft"
         response["Content-Disposition"] = f'attachment; filename="definitions-{name}.zip"'
         return zipped(data["files"])
-
-
-def zipped(files: Mapping[str, str]) -> bytes:
-    """An archive that is equal for equal files; a name that ends in a slash is an empty folder."""
-    held = BytesIO()
-    with ZipFile(held, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(ZipInfo(name), text.encode(), compress_type=ZIP_DEFLATED)
-    return held.getvalue()

@@ -15,13 +15,13 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tooling import catalog, publishing, yaml_io
+from tooling import approvals, catalog, exports, publishing, yaml_io
 from tooling.api import shapes
 from tooling.api.access import DefinitionsEndpoint, MayChangeDraft, MayPublish, MayReadDraft
 from tooling.api.downloads import FilesAsZip
 from tooling.api.versions import etag_of, if_match, must_have_seen, too_late
 from tooling.api_basics import MEDIA_TYPE, problem, problems
-from tooling.errors import DraftMoved, InvalidDraft, NothingChanged
+from tooling.errors import DraftMoved, InvalidDraft, NothingChanged, RequestWaits
 from tooling.findings import Finding
 from tooling.forms.wording import said
 from tooling.yaml_io import Problem, Reading
@@ -110,17 +110,23 @@ class PublishView(DefinitionsEndpoint):
         parameters=[if_match(required=True)],
         responses={
             201: shapes.PublishedOut,
+            202: shapes.RequestOut,
             **problems(400, 401, 403, 409, 411, 413, 428, 429),
             (412, MEDIA_TYPE): shapes.MovedProblem,
             (422, MEDIA_TYPE): shapes.InvalidProblem,
         },
     )
     def post(self, request: Request) -> Response:
-        """Publish. 409: nothing changed; 412: somebody changed the draft or published; 422: the checks found errors."""
+        """Publish. 409: nothing changed; 412: somebody changed the draft or published; 422: the checks found errors.
+
+        Where the installation wants four eyes, 202: the request waits for a person who made none of its changes.
+        """
         seen = must_have_seen(request)
         asked = shapes.CommentIn(data=request.data)
         asked.is_valid(raise_exception=True)
         try:
+            if settings.FOUR_EYES:
+                return ask(request, asked.validated_data["comment"], seen)
             release = publishing.publish(comment=asked.validated_data["comment"], author=request.user, seen=seen)
         except DraftMoved as moved:
             return too_late(moved, newest_number())
@@ -138,6 +144,16 @@ def read(files: Mapping[str, bytes]) -> Reading:
     return yaml_io.read_files(files, stdio_commands=settings.MCP_STDIO_COMMANDS, base=publishing.draft())
 
 
+def ask(request: Request, comment: str, seen: publishing.Seen) -> Response:
+    """202 with the request that waits now; 409 while another one does."""
+    try:
+        made = approvals.request_publication(comment=comment, author=request.user, seen=seen)
+    except RequestWaits as waits:
+        body = problem(status.HTTP_409_CONFLICT, "request_waits", said(str(waits)))
+        return Response(body, status=status.HTTP_409_CONFLICT, content_type=MEDIA_TYPE)
+    return Response(shapes.RequestOut(made).data, status=status.HTTP_202_ACCEPTED)
+
+
 def draft_as_it_is(found: Iterable[Problem] | None = None) -> Response:
     """The draft with its ETag; ``found``: what its files were warned of, else what the checks say.
 
@@ -148,7 +164,7 @@ def draft_as_it_is(found: Iterable[Problem] | None = None) -> Response:
     answer: dict[str, Any] = {
         "release": version.release or None,
         "hash": version.hash,
-        "files": shapes.files_of(definitions),
+        "files": exports.files_of(definitions),
         **shapes.checked(publishing.check_draft() if found is None else found),
     }
     return Response(answer, headers={"ETag": etag_of(version)})

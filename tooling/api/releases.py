@@ -17,7 +17,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tooling import catalog, publishing
+from tooling import catalog, exports, publishing
 from tooling.api import shapes
 from tooling.api.access import DefinitionsEndpoint, MayPublish, MayReadDraft, MayReadReleases
 from tooling.api.downloads import FilesAsZip
@@ -91,7 +91,7 @@ class ReleaseView(DefinitionsEndpoint):
     def get(self, request: Request, number: int) -> Response:
         """The files of a release; sent to the draft they make the same content again."""
         release = get_object_or_404(Release, number=number)
-        files = shapes.files_of(catalog.release(number).definitions)
+        files = exports.files_of(catalog.release(number).definitions)
         return Response({**shapes.ReleaseOut(release).data, "files": files})
 
 
@@ -115,10 +115,7 @@ class DiffView(DefinitionsEndpoint):
         """The differences from release `number` to another one or to the draft."""
         to = self._target()
         changes = publishing.diff(_definitions(number), publishing.draft() if to == DRAFT else _definitions_of(to))
-        rows = [
-            {"kind": one.kind.value, "path": list(one.path), "old": one.old, "new": one.new, "text": str(one)}
-            for one in changes
-        ]
+        rows = [shapes.change_row(change) for change in changes]
         return Response({"from": str(number), "to": to, "changes": rows})
 
 

@@ -11,13 +11,11 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from tooling import yaml_io
 from tooling.api_basics import ProblemOut
-from tooling.content import from_content, to_content
+from tooling.differences import Change
 from tooling.findings import Finding, Severity
 from tooling.hints import hint_of
-from tooling.models import Release
-from tooling.specs import Definitions
+from tooling.models import PublishRequest, Release
 from tooling.yaml_io import Problem
 
 MOST_FILES = 1000
@@ -25,15 +23,6 @@ LONGEST_NAME = 200
 LONGEST_COMMENT = 5000
 MOST_PROBLEMS = 1000
 """Rows of one answer; what is counted beside them is everything."""
-
-
-def files_of(definitions: Definitions) -> dict[str, str]:
-    """The files of an export, the empty folder of workflows included: sent back they make the same again.
-
-    Equal content makes equal files, in whatever order the draft's rows come.
-    """
-    files = dict(yaml_io.write(from_content(to_content(definitions))))
-    return files if definitions.workflows else files | {yaml_io.FOLDER: ""}
 
 
 # What is taken ------------------------------------------------------------------------------------
@@ -97,6 +86,10 @@ class CommentIn(serializers.Serializer[Any]):
     comment = serializers.CharField(max_length=LONGEST_COMMENT, help_text="What changes for users.")
 
 
+class ReasonIn(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=LONGEST_COMMENT, help_text="Why it is not published.")
+
+
 # What is answered ---------------------------------------------------------------------------------
 
 
@@ -137,7 +130,7 @@ class DraftOut(CheckedOut):
 class ReleaseOut(serializers.ModelSerializer[Release]):
     class Meta:
         model = Release
-        fields = ["number", "hash", "comment", "author", "created_at"]
+        fields = ["number", "hash", "comment", "author", "approver", "rolled_back_to", "created_at"]
 
 
 class ReleaseFilesOut(ReleaseOut):
@@ -145,6 +138,19 @@ class ReleaseFilesOut(ReleaseOut):
 
     class Meta(ReleaseOut.Meta):
         fields = [*ReleaseOut.Meta.fields, "files"]
+
+
+class RequestOut(serializers.ModelSerializer[PublishRequest]):
+    """A request to publish; ``base``: the newest release when it was made, ``release``: what it became."""
+
+    number = serializers.IntegerField(source="pk")
+
+    class Meta:
+        model = PublishRequest
+        fields = [
+            "number", "status", "base", "hash", "comment", "author", "created_at", "decider", "decided_at", "reason",
+            "release",
+        ]  # fmt: skip
 
 
 class PublishedOut(ReleaseOut):
@@ -160,6 +166,25 @@ class ChangeOut(serializers.Serializer[Any]):
     old = serializers.JSONField(allow_null=True)
     new = serializers.JSONField(allow_null=True)
     text = serializers.CharField()
+
+
+class RequestChangesOut(RequestOut):
+    makers = serializers.ListField(child=serializers.CharField(), help_text="Whose changes it holds.")
+    changes = ChangeOut(many=True)
+
+    class Meta(RequestOut.Meta):
+        fields = [*RequestOut.Meta.fields, "makers", "changes"]
+
+
+def change_row(change: Change) -> dict[str, Any]:
+    """One difference as a ChangeOut."""
+    return {
+        "kind": change.kind.value,
+        "path": list(change.path),
+        "old": change.old,
+        "new": change.new,
+        "text": str(change),
+    }
 
 
 class DiffOut(serializers.Serializer[Any]):
