@@ -72,6 +72,14 @@ def test_any_declaration_is_read_without_an_error(sandbox, examples, schema):
     assert found.sandbox is None or found.sandbox.place
 
 
+def test_examples_of_any_size_are_bounded():
+    many = {"agentplatform/fixtures": {"argument": "boletos", "succeed": [str(number) for number in range(1, 500)]}}
+    huge = {"agentplatform/fixtures": {"argument": "boletos", "succeed": ["x" * 100_000]}}
+
+    assert len(declared_by(RemoteTool("t", "", ITEMS, meta=many)).examples.succeed) == 20
+    assert declared_by(RemoteTool("t", "", ITEMS, meta=huge)).troubles == ("examples_malformed",)
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.text(min_size=1, max_size=3) | st.dictionaries(st.just("id"), st.text(max_size=2), min_size=1)),

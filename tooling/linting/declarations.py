@@ -6,6 +6,7 @@ judged, bounded and never trusted: a declaration that is not understood is none.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -20,6 +21,8 @@ RESERVED = frozenset(PREFIX + name for name in ("idempotency_key", "transaction_
 """What the platform itself sends in ``_meta``."""
 
 MOST_EXAMPLES = 20
+LARGEST_EXAMPLES = 64 * 1024
+"""Characters of all examples of a tool; they go back to the server in every call."""
 LONGEST_NAME = 100
 
 
@@ -133,7 +136,7 @@ def _examples(remote: RemoteTool) -> Examples | Trouble | None:
     said = remote.meta.get(EXAMPLES)
     if said is None:
         return None
-    if not isinstance(said, dict):
+    if not isinstance(said, dict) or len(json.dumps(said)) > LARGEST_EXAMPLES:
         return Trouble.EXAMPLES_MALFORMED
     lists = [said.get(name, []) for name in ("succeed", "fail", "slow")]
     argument, separator, arguments = said.get("argument", ""), said.get("separator", ""), said.get("arguments", {})
