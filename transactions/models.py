@@ -31,6 +31,7 @@ from transactions.core.statuses import (
     is_final,
 )
 from transactions.disclosures import Disclosure as Disclosure
+from transactions.exports import ExportRun as ExportRun
 from transactions.replays import ReplayRun as ReplayRun
 
 
