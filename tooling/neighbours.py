@@ -20,12 +20,21 @@ def _nothing_to_rehearse(definitions: Definitions) -> Iterable[Finding]:
     return ()
 
 
+def _nothing_was_replayed(content_hash: str) -> str | None:
+    return None
+
+
 @dataclass(slots=True)
 class Neighbours:
-    """``running``: release number → transactions that are not ended; ``rehearse``: what saved cases find wrong."""
+    """``running``: release number → transactions that are not ended; ``rehearse``: what saved cases find wrong.
+
+    ``replayed``: what the newest replay of the definitions with this hash found, in a line in the reader's language;
+    None where there was none. Its page is the url ``replay``.
+    """
 
     running: Callable[[], Mapping[int, int]] = field(default=_nothing_runs)
     rehearse: Callable[[Definitions], Iterable[Finding]] = field(default=_nothing_to_rehearse)
+    replayed: Callable[[str], str | None] = field(default=_nothing_was_replayed)
 
 
 neighbours = Neighbours()

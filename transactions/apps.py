@@ -18,7 +18,7 @@ class TransactionsConfig(AppConfig):
         from transactions import failpoints
 
         failpoints.check()
-        neighbours.rehearse, neighbours.running = _rehearse, _running
+        neighbours.rehearse, neighbours.running, neighbours.replayed = _rehearse, _running, _replayed
 
 
 def _rehearse(definitions: Definitions) -> Iterable[Finding]:
@@ -32,3 +32,9 @@ def _running() -> Mapping[int, int]:
     from transactions.rehearsal.publishing import running
 
     return running()
+
+
+def _replayed(content_hash: str) -> str | None:
+    from transactions.replay.words import newest_in_words
+
+    return newest_in_words(content_hash)

@@ -12,11 +12,11 @@ from tests.builders import a_user, an_api_key
 from tests.rehearsal.histories import ACTION, asked, confirmed, validated
 from tests.runtime import shop
 from tests.runtime.world import World
+from tooling.neighbours import neighbours
 from tooling.publishing import replace_draft
 from tooling.specs import Definitions
 from transactions import sweeper
 from transactions.models import Channel, ReplayRun, Transaction
-from transactions.replay.words import newest_in_words
 
 pytestmark = [pytest.mark.django_db, pytest.mark.runtime]
 
@@ -232,8 +232,8 @@ def test_the_publish_page_can_be_told_of_the_newest_replay(client: Client, admin
     a_finished_run(client)
     run = ReplayRun.objects.get()
 
-    assert "1 pularia uma confirmação." in (newest_in_words(run.hash) or "")
-    assert newest_in_words("0" * 64) is None
+    assert "1 pularia uma confirmação." in (neighbours.replayed(run.hash) or "")
+    assert neighbours.replayed("0" * 64) is None
 
 
 # Over HTTP ------------------------------------------

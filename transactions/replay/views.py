@@ -63,8 +63,7 @@ def replay_run(request: HttpRequest, pk: UUID) -> HttpResponse:
             "run": run,
             "name": words.name_of(run),
             "at": moment(run.created_at),
-            "sentence": words.sentence(summary, run.release),
-            "unchanged": words.unchanged(summary),
+            "sentence": words.in_short(summary, run.release),
             "left_out": words.left_out(summary),
             "is_stale": not run.release and run.hash != publishing.hash_of(publishing.draft()),
             "categories": _categories(summary.counts, shown),
@@ -106,7 +105,7 @@ def _in_the_list(run: ReplayRun, draft: Definitions) -> dict[str, Any]:
         "name": words.name_of(run),
         "at": moment(run.created_at),
         "is_of_draft": not run.release and run.hash == publishing.hash_of(draft),
-        "sentence": words.sentence(summary_of(lines_of(run)), run.release) if run.is_finished else "",
+        "sentence": words.told_of(run) if run.is_finished else "",
     }
 
 

@@ -76,13 +76,22 @@ def left_out(summary: Summary) -> str:
     return told % {"n": number} if number else ""
 
 
+def in_short(summary: Summary, release: int) -> str:
+    """What was found among those that could be compared; empty where there is none."""
+    return f"{sentence(summary, release)} {unchanged(summary)}" if summary.compared else ""
+
+
+def told_of(run: ReplayRun) -> str:
+    """A replay in a line."""
+    summary = summary_of(lines_of(run))
+    told = " ".join(filter(None, [in_short(summary, run.release), left_out(summary)]))
+    return told or _("No transaction has ended yet, so there is nothing to play.")
+
+
 def newest_in_words(content_hash: str) -> str | None:
     """One line about the newest finished replay of exactly these definitions; None where there is none."""
     run = newest_of(content_hash)
-    if run is None:
-        return None
-    summary = summary_of(lines_of(run))
-    return " ".join(filter(None, [sentence(summary, 0), left_out(summary)]))
+    return None if run is None else told_of(run)
 
 
 def stand_of(stand: Stand | None, tool: str) -> tuple[str, str]:
