@@ -2,7 +2,9 @@
 
 import threading
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,7 +16,7 @@ from django.utils import translation
 from tests.tooling.admin_pages import Fields, change_url, save
 from tests.tooling.conftest import read
 from tests.tooling.test_admin_conflicts import an_admin
-from tooling import publishing
+from tooling import publishing, yaml_io
 from tooling.admin.changes import lines_of
 from tooling.findings import Finding, Severity
 from tooling.models import Policy, Release
@@ -278,3 +280,56 @@ def test_who_published_is_recorded_by_identity(ana: Client, both: Definitions):
     release = Release.objects.first()
     assert (release.author, release.comment) == ("ana", "what changes")
     assert release.author_identity == f"user:{User.objects.get(username='ana').pk}"
+
+
+# Releases ---------------------------------------------------------------------------------------------------
+
+
+def test_a_release_is_downloaded_as_files_that_name_their_schemas(ana: Client, both: Definitions):
+    response = ana.get(reverse("admin:tooling_release_files", args=[1]))
+
+    assert response["Content-Disposition"] == 'attachment; filename="definitions-release-1.zip"'
+    with ZipFile(BytesIO(response.content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert all(text.startswith(b"# yaml-language-server: $schema=http") for text in files.values())
+    reading = yaml_io.read_files(files, stdio_commands=["python"])
+    assert reading.definitions is not None and publishing.hash_of(reading.definitions) == Release.objects.get().hash
+
+
+def test_two_releases_are_compared_in_words_and_as_files(ana: Client, both: Definitions):
+    save(ana, policy_url(), max_items="7")
+    publishing.publish(comment="seven")
+
+    page = ana.get(reverse("admin:tooling_release_compare"), {"old": "1", "new": "2"}).content.decode()
+    wrong = ana.get(reverse("admin:tooling_release_compare"), {"old": "x", "new": "99"})
+
+    assert "most items at once" in page and "diff-added" in page
+    assert wrong.status_code == 200 and "diff-added" not in wrong.content.decode()
+
+
+def test_the_list_says_what_runs_on_which_release(ana: Client, both: Definitions, monkeypatch):
+    publishing.publish(comment="two", force=True)
+    monkeypatch.setattr(neighbours, "running", lambda: {1: 41})
+
+    page = ana.get(reverse("admin:tooling_release_changelist")).content.decode()
+
+    assert '<td class="field-runs">41</td>' in page and '<td class="field-runs">0</td>' in page
+
+
+def test_the_edits_since_the_newest_release_are_listed(ana: Client, bia: Client, both: Definitions):
+    save(ana, policy_url(), max_items="7")
+    publishing.publish(comment="seven")
+    save(bia, policy_url(), max_items="8")
+
+    page = ana.get(reverse("admin:tooling_release_draft")).content.decode()
+
+    assert "Changes of the draft since release 2" in page
+    assert "<strong>bia</strong>" in page and "<strong>ana</strong>, in" not in page
+
+
+def test_who_may_not_look_at_releases_gets_none_of_their_pages(client: Client, both: Definitions):
+    client.force_login(User.objects.create_user("olga", is_staff=True))
+    names = ["tooling_release_draft", "tooling_release_compare"]
+    urls = [reverse(f"admin:{name}") for name in names] + [reverse("admin:tooling_release_files", args=[1])]
+
+    assert [client.get(url).status_code for url in urls] == [403, 403, 403]
