@@ -30,7 +30,7 @@ from tests.runtime.staging import REPLY, ROUTING, opens, validator_of
 from tests.runtime.test_evidence import without_triggers
 from tests.runtime.world import World, rows
 from tooling import catalog
-from tooling.gateway import NoAnswer, NotSent
+from tooling.gateway import Answered, Call, NoAnswer, NotSent
 from tooling.models import Release
 from tooling.specs import Definitions, OnIntentShift, Phrases, RouterSpec, Text
 from transactions.models import Attempt, Channel, Conversation, Event, Item, Transaction, Turn
@@ -53,6 +53,33 @@ def partly_done() -> World:
     world.work()
     assert world.transaction.status == "PARTIAL_SUCCESS"
     return world
+
+
+def rows_that_only_repeat_our_keys() -> World:
+    world = asked()
+
+    def half_done(call: Call) -> Answered:
+        keys = call.meta["agentplatform/item_keys"]
+        return rows(*({"item_key": key["key"], "success": not number} for number, key in enumerate(keys)))
+
+    world.gateway.answers(ACTION, half_done)
+    world.says("sim")
+    world.work()
+    assert world.transaction.status == "PARTIAL_SUCCESS"
+    return world
+
+
+def nobody_confirmed() -> World:
+    world = a_world(shop.with_policy(validated(), ACTION, require_confirmation=False))
+    world.gateway.answers(ACTION, rows_by_key)
+    opens(world, ACTION, {"subject": SUBJECT})
+    world.work()
+    assert world.transaction.status == "SUCCESS"
+    return world
+
+
+def rows_by_key(call: Call) -> Answered:
+    return rows(*({"item_key": key["key"], "success": True} for key in call.meta["agentplatform/item_keys"]))
 
 
 def amended_in_words() -> World:
@@ -222,6 +249,8 @@ LIVED: dict[str, Callable[[], World]] = {
     for lived in (
         confirmed,
         partly_done,
+        rows_that_only_repeat_our_keys,
+        nobody_confirmed,
         amended_in_words,
         amended_with_a_button,
         another_value,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -15,7 +15,7 @@ from tooling.specs import Definitions
 from transactions.core.outcomes import envelope_of
 from transactions.core.statuses import AttemptStatus, Rule, Status
 from transactions.llm import Completion, Unavailable
-from transactions.models import Attempt, Confirmation, Event, Transaction, Turn
+from transactions.models import Attempt, Confirmation, Event, Item, Transaction, Turn
 from transactions.rehearsal.recorded import AnswerKey, ReadingKey
 from transactions.rehearsal.recordings import Answers, Readings, readings_from_json
 from transactions.rehearsal.scenes import Line, Press, Scene, Text
@@ -122,9 +122,15 @@ def _read(transaction: Transaction, turns: Sequence[Turn], definitions: Definiti
         scene=scene,
         readings=_readings(turns, events),
         answers=_numbered(_made(events, involved)),
-        labels={item["key"]: item["label"] for items in shown.values() for item in items},
+        labels=_labels(started, shown.values()),
         lived=_lived(transaction, events),
     )
+
+
+def _labels(started: Sequence[UUID], shown: Iterable[Sequence[Mapping[str, Any]]]) -> dict[str, str]:
+    """Of the items that were asked about, and of those that nobody was asked about."""
+    asked = {item["key"]: item["label"] for items in shown for item in items}
+    return dict(Item.objects.filter(transaction__in=started).values_list("key", "label")) | asked
 
 
 def _events(transaction: Transaction, turns: Sequence[Turn]) -> list[Event]:

@@ -6,6 +6,7 @@ cannot know about, such as other conversations of the customer, is then the same
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from uuid import UUID
 from django.db import InterfaceError, OperationalError
 from django.db.models import QuerySet
 
+from tooling.gateway import Answered, Call, Outcome
 from tooling.specs import JSON, Definitions, ProfileSpec
 from transactions.core.statuses import FINAL, Status
 from transactions.llm import Completion, Unavailable
@@ -90,7 +92,7 @@ def replay(transaction: Transaction, definitions: Definitions) -> Replayed:
 def _course(history: History, definitions: Definitions) -> Course:
     scene: Scene = replace(history.scene, definitions=definitions)
     model = _Model(history.readings, labels=history.labels)
-    return course_of(play(scene, model, RecordedGateway(history.answers)))
+    return course_of(play(scene, model, _Gateway(history.answers, labels=history.labels)))
 
 
 def is_as_lived(course: Course, lived: Lived) -> bool:
@@ -137,3 +139,29 @@ class _Model(RecordedModel):
         keys = {item["label"]: item["key"] for item in items}
         # A name stays one that does not fit, so that it is read as it was read then.
         return [keys.get(self.labels.get(key, ""), key) if isinstance(key, str) else key for key in then]
+
+
+@dataclass(slots=True)
+class _Gateway(RecordedGateway):
+    """Answers as the tools answered then. A tool that repeats our key of an item repeats the one of now."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def call(self, call: Call) -> Outcome:
+        outcome = RecordedGateway.call(self, call)
+        sent = call.meta.get("agentplatform/item_keys")
+        return _renamed(outcome, self._now(sent)) if sent and isinstance(outcome, Answered) else outcome
+
+    def _now(self, sent: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
+        """Key then → key now; the longest first, as one may begin another."""
+        keys = {item["label"]: item["key"] for item in sent}
+        pairs = [(then, keys[label]) for then, label in self.labels.items() if label in keys]
+        return sorted(pairs, key=lambda pair: -len(pair[0]))
+
+
+def _renamed(answer: Answered, keys: Sequence[tuple[str, str]]) -> Answered:
+    text = json.dumps([answer.structured, answer.texts])
+    for then, now in keys:
+        text = text.replace(then, now)
+    structured, texts = json.loads(text)
+    return replace(answer, structured=structured, texts=tuple(texts))
