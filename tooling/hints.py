@@ -181,9 +181,9 @@ HINTS = {**HINTS_OF_CHECKS, **HINTS_OF_FILES}
 TICKS = {
     "policy.action_repeated": _("%(name)s may do the same thing twice."),
     "policy.fail_open": _("%(name)s may act on items that nobody checked."),
-    "policy.identity_asked": _("Customers of %(name)s may name what belongs to somebody else."),
+    "policy.identity_asked": _("customers of %(name)s may name what belongs to somebody else."),
     "policy.no_confirmation": _("%(name)s may run without asking the customer first."),
-    "router.phrase_keyword": _("This phrase may confirm, even from customers who ask for something else."),
+    "router.phrase_keyword": _("this phrase may confirm, even from customers who ask for something else."),
 }
 """The code of a finding that needs a tick → what the person agrees to, with the name of the tool."""
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.tooling.admin_pages import fields_of
 from tests.tooling.conftest import read
 from tests.tooling.test_doubts import GOOD, RAISED
 from tooling import publishing
@@ -146,3 +147,22 @@ def test_a_second_version_of_a_workflow_has_its_own_page(ana: Client, both: Defi
     urls = {places.url_of(("workflows", "devolucao_pedido", version, "start")) for version in ("1", "2")}
 
     assert len(urls) == 2
+
+
+def test_an_argument_is_called_by_its_name_whatever_that_is(ana: Client, db: None):
+    publishing.replace_draft(RAISED["argument.no_question"](GOOD))
+
+    page = ana.get("/admin/tooling/release/publish/").content.decode()
+
+    assert "Tool cancel · argument order</a>" in page
+    assert "Write the question as the customer should read it" in page
+
+
+def test_after_saving_a_note_is_no_warning(ana: Client, db: None):
+    publishing.replace_draft(RAISED["intent.keyword_inside"](GOOD))
+    url = Places().url_of(("intents", "to_show"))
+
+    page = ana.post(url, fields_of(ana, url), follow=True).content.decode()
+
+    (told,) = re.findall(r'<li class="(\w+)">A message with', page)
+    assert told == "info"

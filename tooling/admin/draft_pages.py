@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from tooling import catalog, publishing
 from tooling.admin.error_list import troubles_of
 from tooling.admin.yaml_pages import AS_YAML, YamlAdmin
+from tooling.findings import Severity
 from tooling.forms.wording import said
 from tooling.specs import Definitions
 
@@ -63,4 +64,5 @@ class DefinitionAdmin(YamlAdmin):
         for finding in publishing.check_draft():
             if finding.path[:2] == about:
                 before = _("Correct before publishing: ") if finding.is_error else ""
-                messages.warning(request, before + said(finding.message))
+                level = messages.INFO if finding.severity is Severity.NOTE else messages.WARNING
+                messages.add_message(request, level, before + said(finding.message))

@@ -103,7 +103,8 @@ def field_of(path: Sequence[str]) -> tuple[str, Field[Any, Any] | None]:
     model, steps = MODELS[section], list(path[1 if section == "router" else 2 :])
     if section == "workflows" and steps[:1] and steps[0].isdigit():
         steps = steps[1:]  # A finding names the version as a step of its own.
-    if steps[:1] in (["arguments"], ["args_schema"]) and len(steps) > 1 and steps[1] != "order":
+    # Only a change can be one of the order of all; in a finding it is the name of an argument.
+    if steps[:1] in (["arguments"], ["args_schema"]) and len(steps) > 1 and steps[:2] != ["arguments", "order"]:
         label, column = _walk(ToolArgument, steps[2:])
         argument = _("argument %(name)s") % {"name": steps[1]}
         return (f"{argument} · {label}" if label else argument), column
