@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tooling.findings import Finding
-from tooling.specs import Definitions
+from tooling.specs import Definitions, Phrases
 
 
 def _nothing_runs() -> Mapping[int, int]:
@@ -24,17 +24,23 @@ def _nothing_was_replayed(content_hash: str) -> str | None:
     return None
 
 
+def _no_phrases() -> Mapping[str, Phrases]:
+    return {}
+
+
 @dataclass(slots=True)
 class Neighbours:
     """``running``: release number → transactions that are not ended; ``rehearse``: what saved cases find wrong.
 
     ``replayed``: what the newest replay of the definitions with this hash found, in a line in the reader's language;
-    None where there was none. Its page is the url ``replay``.
+    None where there was none. Its page is the url ``replay``. ``phrases``: language → the shipped answers to a
+    confirmation, to which a release adds its own.
     """
 
     running: Callable[[], Mapping[int, int]] = field(default=_nothing_runs)
     rehearse: Callable[[Definitions], Iterable[Finding]] = field(default=_nothing_to_rehearse)
     replayed: Callable[[str], str | None] = field(default=_nothing_was_replayed)
+    phrases: Callable[[], Mapping[str, Phrases]] = field(default=_no_phrases)
 
 
 neighbours = Neighbours()

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from tooling.findings import Finding
 from tooling.neighbours import neighbours
 from tooling.specs import Definitions
+from transactions.core.phrases import SHIPPED
 
 
 class TransactionsConfig(AppConfig):
@@ -19,6 +20,7 @@ class TransactionsConfig(AppConfig):
 
         failpoints.check()
         neighbours.rehearse, neighbours.running, neighbours.replayed = _rehearse, _running, _replayed
+        neighbours.phrases = lambda: SHIPPED
 
 
 def _rehearse(definitions: Definitions) -> Iterable[Finding]:

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
 
-from tests.tooling.admin_pages import add_url, change_url
+from tests.tooling.admin_pages import add_url, change_url, save
 from tooling.drift import Difference, Kind
 from tooling.models import Intent, McpServer, Policy, ServerState, Tool, Workflow
 from tooling.specs import Definitions
@@ -153,3 +153,21 @@ def test_no_page_of_the_definitions_offers_a_switch_for_several_items(ana: Clien
             ana.cookies["django_language"] = language
             html = ana.get(url).content.decode().lower()
             assert [word for word in ("multi_item", "multi-item", "multiitem", "multi item") if word in html] == []
+
+
+# Words of the router, secrets of servers ----------------------------------------------------------
+
+
+def test_the_shipped_answers_stand_beside_those_that_a_release_adds(ana: Client, both: Definitions):
+    page = ana.get("/admin/tooling/routersettings/1/change/").content.decode()
+
+    assert "Understood anyway: sim, confirmo," in page.split('id="id_confirm_pt_br_helptext"')[1].split("</div>")[0]
+    assert "yes" in page.split('id="id_confirm_en_helptext"')[1].split("</div>")[0]
+    assert "never mind" in page.split('id="id_reject_en_helptext"')[1].split("</div>")[0]
+
+
+def test_a_secret_is_refused_with_the_way_to_keep_it(ana: Client, both: Definitions):
+    errors = save(ana, change_url(McpServer.objects.get(name="contas")), headers="Authorization: Bearer abc")
+
+    assert len(errors) == 1 and "use a ${ENV} reference. " in errors[0]
+    assert "environment variable" in errors[0]

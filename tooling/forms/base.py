@@ -11,7 +11,7 @@ from django.utils.text import capfirst
 
 from tooling.checks_of_sets import check_name
 from tooling.findings import Finding
-from tooling.forms.wording import errors_of, said
+from tooling.forms.wording import errors_of, hint_said, said
 
 if TYPE_CHECKING:
     AnyForm = forms.ModelForm[Any]
@@ -42,12 +42,17 @@ class DefinitionForm(AnyForm):
         return name
 
 
+TELL_HOW = ("server.secret_literal", "server.reference_malformed", "profile.secret_literal")
+"""Errors whose way out is no change of the field alone: what else to do is told beside it."""
+
+
 def add_findings(form: AnyForm, findings: Iterable[Finding]) -> None:
     """Show each error of ``findings`` at the field that its path names, else above the form."""
     for finding in findings:
         if finding.is_error:
             field = next((step for step in finding.path[2:3] if step in form.fields), None)
-            form.add_error(field, said(finding.message))
+            hint = hint_said(finding.code) if finding.code in TELL_HOW else ""
+            form.add_error(field, f"{said(finding.message)}. {hint}" if hint else said(finding.message))
 
 
 def raise_errors(findings: Iterable[Finding], *, skip: int) -> None:

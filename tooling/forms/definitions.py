@@ -37,6 +37,7 @@ from tooling.models import (
     ToolArgument,
     Workflow,
 )
+from tooling.neighbours import neighbours
 from tooling.specs import Phrases, ProfileSpec, RouterSpec, ServerSpec
 
 PHRASE_LOCALES = ("pt-BR", "en")
@@ -190,10 +191,16 @@ class RouterForm(DefinitionForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        phrases = self.instance.confirmation_phrases
+        phrases, shipped = self.instance.confirmation_phrases, neighbours.phrases()
         for locale in PHRASE_LOCALES:
-            for answer in ("confirm", "reject"):
-                self.initial[phrase_field(locale, answer)] = phrases.get(locale, {}).get(answer, [])
+            known = shipped.get(locale.split("-")[0], Phrases())
+            for answer, words in (("confirm", known.confirm), ("reject", known.reject)):
+                name = phrase_field(locale, answer)
+                self.initial[name] = phrases.get(locale, {}).get(answer, [])
+                if name in self.fields and words:
+                    self.fields[name].help_text = _("One per line. Understood anyway: %(words)s.") % {
+                        "words": ", ".join(words)
+                    }
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
