@@ -201,6 +201,7 @@ SPECTACULAR_SETTINGS = {
         "ItemStatus": "transactions.core.statuses.ItemStatus",
         "AttemptStatus": "transactions.core.statuses.AttemptStatus",
         "ConfirmationStatus": "transactions.core.statuses.ConfirmationStatus",
+        "PublishRequestStatus": "tooling.publish_requests.RequestStatus",
     },
 }
 

@@ -110,7 +110,7 @@ class PublishView(DefinitionsEndpoint):
         parameters=[if_match(required=True)],
         responses={
             201: shapes.PublishedOut,
-            202: shapes.RequestOut,
+            202: shapes.PublishRequestOut,
             **problems(400, 401, 403, 409, 411, 413, 428, 429),
             (412, MEDIA_TYPE): shapes.MovedProblem,
             (422, MEDIA_TYPE): shapes.InvalidProblem,
@@ -151,7 +151,7 @@ def ask(request: Request, comment: str, seen: publishing.Seen) -> Response:
     except RequestWaits as waits:
         body = problem(status.HTTP_409_CONFLICT, "request_waits", said(str(waits)))
         return Response(body, status=status.HTTP_409_CONFLICT, content_type=MEDIA_TYPE)
-    return Response(shapes.RequestOut(made).data, status=status.HTTP_202_ACCEPTED)
+    return Response(shapes.PublishRequestOut(made).data, status=status.HTTP_202_ACCEPTED)
 
 
 def draft_as_it_is(found: Iterable[Problem] | None = None) -> Response:

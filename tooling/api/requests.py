@@ -35,12 +35,12 @@ class RequestListView(DefinitionsEndpoint, ListAPIView[PublishRequest]):
 
     permission_classes = [MayPublish]
     queryset = PublishRequest.objects.defer("content")
-    serializer_class = shapes.RequestOut
+    serializer_class = shapes.PublishRequestOut
     pagination_class = RequestPages
 
     @extend_schema(
         operation_id="definitions_requests_list",
-        responses={200: shapes.RequestOut(many=True), **problems(400, 401, 403, 429)},
+        responses={200: shapes.PublishRequestOut(many=True), **problems(400, 401, 403, 429)},
     )
     def get(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         return self.list(request, *args, **kwargs)
@@ -53,7 +53,7 @@ class RequestView(DefinitionsEndpoint):
 
     @extend_schema(
         operation_id="definitions_requests_retrieve",
-        responses={200: shapes.RequestChangesOut, **problems(401, 403, 404, 429)},
+        responses={200: shapes.PublishRequestChangesOut, **problems(401, 403, 404, 429)},
     )
     def get(self, request: Request, number: int) -> Response:
         """What was asked, and the differences from the release that was the newest then."""
@@ -61,7 +61,7 @@ class RequestView(DefinitionsEndpoint):
         before = catalog.release(asked.base).definitions if asked.base else Definitions()
         changes = publishing.diff(before, approvals.definitions_of(asked))
         makers = sorted(set(approvals.makers(asked).values()))
-        row = shapes.RequestOut(asked).data
+        row = shapes.PublishRequestOut(asked).data
         return Response({**row, "makers": makers, "changes": [shapes.change_row(one) for one in changes]})
 
 
@@ -93,7 +93,7 @@ class RejectView(DefinitionsEndpoint):
     @extend_schema(
         operation_id="definitions_requests_reject",
         request=shapes.ReasonIn,
-        responses={200: shapes.RequestOut, **problems(400, 401, 403, 404, 409, 411, 413, 429)},
+        responses={200: shapes.PublishRequestOut, **problems(400, 401, 403, 404, 409, 411, 413, 429)},
     )
     def post(self, request: Request, number: int) -> Response:
         """Reject with a reason; the draft stays as it is."""
@@ -101,7 +101,7 @@ class RejectView(DefinitionsEndpoint):
         given = shapes.ReasonIn(data=request.data)
         given.is_valid(raise_exception=True)
         reason = given.validated_data["reason"]
-        return _answer(lambda: shapes.RequestOut(approvals.reject(number, by=request.user, reason=reason)))
+        return _answer(lambda: shapes.PublishRequestOut(approvals.reject(number, by=request.user, reason=reason)))
 
 
 class WithdrawView(DefinitionsEndpoint):
@@ -112,12 +112,12 @@ class WithdrawView(DefinitionsEndpoint):
     @extend_schema(
         operation_id="definitions_requests_withdraw",
         request=None,
-        responses={200: shapes.RequestOut, **problems(401, 403, 404, 409, 411, 429)},
+        responses={200: shapes.PublishRequestOut, **problems(401, 403, 404, 409, 411, 429)},
     )
     def post(self, request: Request, number: int) -> Response:
         """Take back the own request."""
         _asked(number)
-        return _answer(lambda: shapes.RequestOut(approvals.withdraw(number, by=request.user)))
+        return _answer(lambda: shapes.PublishRequestOut(approvals.withdraw(number, by=request.user)))
 
 
 def _asked(number: int) -> PublishRequest:

@@ -140,7 +140,7 @@ class ReleaseFilesOut(ReleaseOut):
         fields = [*ReleaseOut.Meta.fields, "files"]
 
 
-class RequestOut(serializers.ModelSerializer[PublishRequest]):
+class PublishRequestOut(serializers.ModelSerializer[PublishRequest]):
     """A request to publish; ``base``: the newest release when it was made, ``release``: what it became."""
 
     number = serializers.IntegerField(source="pk")
@@ -168,12 +168,12 @@ class ChangeOut(serializers.Serializer[Any]):
     text = serializers.CharField()
 
 
-class RequestChangesOut(RequestOut):
+class PublishRequestChangesOut(PublishRequestOut):
     makers = serializers.ListField(child=serializers.CharField(), help_text="Whose changes it holds.")
     changes = ChangeOut(many=True)
 
-    class Meta(RequestOut.Meta):
-        fields = [*RequestOut.Meta.fields, "makers", "changes"]
+    class Meta(PublishRequestOut.Meta):
+        fields = [*PublishRequestOut.Meta.fields, "makers", "changes"]
 
 
 def change_row(change: Change) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class ArgumentSeenOut(serializers.Serializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]  # DRF takes declared fields off the class
 
 
-class RequestOut(serializers.Serializer[Any]):
+class PlayedRequestOut(serializers.Serializer[Any]):
     """A transaction as it would stand."""
 
     tool = serializers.CharField()
@@ -119,7 +119,7 @@ class WhichOut(serializers.Field[Any, Any, Any, Any]):
 class SimulatedOut(serializers.Serializer[Any]):
     definitions = WhichOut()
     lines = LineOut(many=True)
-    requests = RequestOut(many=True)
+    requests = PlayedRequestOut(many=True)
     next_call = CallOut(allow_null=True)
     whole = serializers.BooleanField(help_text="false: there was no time to play it to its end.")
     executed = serializers.BooleanField(help_text="Always false.")
