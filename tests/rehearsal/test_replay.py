@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from tests.rehearsal.histories import (
     routed,
     validated,
 )
-from tests.runtime import shop
+from tests.runtime import flows, shop
 from tests.runtime.fakes import answered
 from tests.runtime.staging import REPLY, ROUTING, opens, validator_of
 from tests.runtime.test_evidence import without_triggers
@@ -32,7 +33,7 @@ from tests.runtime.world import World, rows
 from tooling import catalog
 from tooling.gateway import Answered, Call, NoAnswer, NotSent
 from tooling.models import Release
-from tooling.specs import Definitions, OnIntentShift, Phrases, RouterSpec, Text
+from tooling.specs import Definitions, ExecutionSpec, OnIntentShift, Phrases, RouterSpec, Text
 from transactions.models import Attempt, Channel, Conversation, Event, Item, Transaction, Turn
 from transactions.rehearsal.courses import Difference
 from transactions.rehearsal.history import Why
@@ -244,6 +245,29 @@ def an_array() -> World:
     return confirmed(tool=ORDERS, order_ids=["PED-1001", "PED-1002"])
 
 
+def a_workflow(look: Any = None) -> World:
+    world = World(flows.definitions())
+    world.gateway.answers(flows.LOOK, look or answered({"ok": True, "id": "PED-1", "note": "frágil"}))
+    world.gateway.answers(RETURN, answered({"ok": True, "protocol": "P-1"}))
+    world.gateway.answers(flows.AFTERWARDS, answered({"ok": True}))
+    opens(world, RETURN, {"order_id": "PED-1001", "reason": "quebrado"})
+    world.says("sim")
+    world.work()
+    return world
+
+
+def a_workflow_that_does_not_reach_its_tool() -> World:
+    world = a_workflow(answered({"ok": False, "reason": "fora do prazo"}))
+    assert world.transaction.reason_code == "not_eligible"
+    return world
+
+
+def a_workflow_whose_first_node_is_away() -> World:
+    world = a_workflow(NoAnswer("timeout"))
+    assert (world.transaction.status, len(world.gateway.calls_of(flows.LOOK))) == ("FAILED", 3)
+    return world
+
+
 LIVED: dict[str, Callable[[], World]] = {
     lived.__name__: lived
     for lived in (
@@ -268,6 +292,9 @@ LIVED: dict[str, Callable[[], World]] = {
         said_before_it_was_seen,
         the_model_failed_once,
         an_array,
+        a_workflow,
+        a_workflow_that_does_not_reach_its_tool,
+        a_workflow_whose_first_node_is_away,
     )
 }
 
@@ -431,6 +458,12 @@ def test_another_value_that_would_be_sent_is_found() -> None:
     draft = replace(shop.with_tool(found, spec), mappings={**found.mappings, ACTION: mapping})
 
     assert replayed(confirmed(), draft).differences == (D.OTHER_VALUES,)
+
+
+def test_a_tool_that_is_called_directly_and_not_by_its_workflow_is_sent_other_values() -> None:
+    draft = shop.with_policy(flows.definitions(), RETURN, execution=ExecutionSpec())
+
+    assert replayed(a_workflow(), draft).differences == (D.OTHER_VALUES,)
 
 
 def test_what_only_words_say_is_no_difference() -> None:
