@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as gettext_now
 from django.utils.translation import gettext_lazy as _
@@ -41,7 +40,7 @@ class CompareForm(forms.Form):
 class ReleaseAdmin(PlainAdmin):
     """Read-only, because a release never changes; what moves are the two pages publish and roll back."""
 
-    list_display = ["number", "comment", "author", "approver", "created_at", "runs", "short_hash", "ways"]
+    list_display = ["number", "comment", "author", "approver", "created_at", "runs", "ways"]
     list_display_links = ["number"]
     search_fields = ["comment", "author", "approver", "hash"]
     fields = [
@@ -59,11 +58,7 @@ class ReleaseAdmin(PlainAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    @admin.display(description=_("hash"))
-    def short_hash(self, release: Release) -> SafeString:
-        return format_html("<code>{}</code>", release.hash[:12])
-
-    @admin.display(description=_("running transactions"))
+    @admin.display(description=_("running"))
     def runs(self, release: Release) -> int:
         """How many are not ended and stay on it."""
         return neighbours.running().get(release.number, 0)
