@@ -12,6 +12,8 @@ from tests.tooling.contract_servers import Till, a_till, listing
 from tooling.models import Tool, ToolGrade
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.timeout(180)]
+WAIT = 30_000
+"""Milliseconds that a step which asks the live server may take on a busy machine."""
 LONG = "boleto-de-nome-muito-comprido-" * 8
 
 
@@ -54,10 +56,10 @@ def test_no_step_has_an_accessibility_violation_or_is_wider_than_its_window(open
         page = open_page(f"{page_of()}/contract/", user=bia, width=width, locale=locale, color_scheme=scheme)
         check(page, f"1-none-{at}")
         page.locator("input[type=submit].default").click()
-        expect(page.locator("button[value=run]")).to_be_visible()
+        expect(page.locator("button[value=run]")).to_be_visible(timeout=WAIT)
         check(page, f"2-plan-{at}")
         page.locator("button[value=run]").click()
-        expect(page.locator(".grade-unsafe").first).to_be_visible()
+        expect(page.locator(".grade-unsafe").first).to_be_visible(timeout=WAIT)
         check(page, f"3-unsafe-{at}")
         Tool.objects.filter(name="cancelar").update(description="Outra.")
         page.reload()
@@ -74,11 +76,12 @@ def test_what_may_not_be_called_and_what_lacks_values_is_readable(open_page, bia
     with a_till(listed=bare):
         page = open_page(f"{page_of()}/contract/", user=bia, width=width, locale=locale)
         page.locator("input[type=submit].default").click()
+        expect(page.locator(".finding-error")).to_be_visible(timeout=WAIT)
         expect(page.locator("button[value=run]")).to_have_count(0)
         check(page, f"6-no-sandbox-{locale}-{width}")
         page.goto(page.url.split("/admin/")[0] + f"{page_of('validar')}/contract/")
         page.locator("input[type=submit].default").click()
-        expect(page.locator(".errorlist")).to_be_visible()
+        expect(page.locator(".errorlist")).to_be_visible(timeout=WAIT)
         check(page, f"7-values-{locale}-{width}")
 
 
@@ -91,12 +94,11 @@ def test_a_contract_is_checked_with_the_keyboard_only(open_page, bia):
         expect(page.get_by_text("Esta ferramenta ainda não foi verificada.")).to_be_visible()
         press_until(page, page.get_by_role("button", name="Mostrar o que seria chamado…"))
         page.keyboard.press("Enter")
-        expect(
-            page.get_by_text("O servidor diz que nada acontece enquanto o argumento dry_run for true")
-        ).to_be_visible()
+        promise = page.get_by_text("O servidor diz que nada acontece enquanto o argumento dry_run for true")
+        expect(promise).to_be_visible(timeout=WAIT)
         press_until(page, page.get_by_role("button", name="Fazer estas chamadas em ensaio"))
         page.keyboard.press("Enter")
 
-        expect(page.get_by_text("Contrato de “cancelar” verificado: boa.")).to_be_visible()
+        expect(page.get_by_text("Contrato de “cancelar” verificado: boa.")).to_be_visible(timeout=WAIT)
         expect(page.locator(".grade-line")).to_contain_text("boa")
     assert ToolGrade.objects.get().grade == "good"
