@@ -104,6 +104,7 @@ def bia():
     return user
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(("locale", "width"), [("pt-BR", 320), ("en", 320), ("pt-BR", 1280), ("en", 1280)])
 def test_every_page_of_the_definitions_is_accessible_and_fits_its_window(open_page, bia, definitions, locale, width):
     found = []
