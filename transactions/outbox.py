@@ -50,6 +50,7 @@ _pools: dict[Pool, ThreadPoolExecutor] = {}
 _thread = threading.local()
 _lock = threading.Lock()
 _at_work: set[tuple[Work, str]] = set()
+_ending = threading.Event()
 
 
 def group_of(conversation_id: UUID | str) -> str:
@@ -196,7 +197,13 @@ def _own_loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
+def is_ending() -> bool:
+    """Whether this process is told to end: work that takes long stops where another process can go on."""
+    return _ending.is_set()
+
+
 def shutdown() -> None:
     """Take no more work; what is running ends on its own or is found by the next sweeper."""
+    _ending.set()
     for executor in _pools.values():
         executor.shutdown(wait=False, cancel_futures=True)

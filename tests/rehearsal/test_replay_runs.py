@@ -11,7 +11,7 @@ from tests.rehearsal.histories import ACTION, RETURN, asked, confirmed, validate
 from tests.runtime import shop
 from tests.runtime.staging import opens
 from tests.runtime.world import World
-from transactions import sweeper
+from transactions import outbox, sweeper
 from transactions.models import ReplayRun, Transaction
 from transactions.rehearsal import replay_runs
 from transactions.rehearsal.courses import Difference
@@ -99,6 +99,23 @@ def test_a_restart_in_the_middle_loses_nothing_and_doubles_nothing(monkeypatch: 
     assert run.is_finished
     assert [line.transaction for line in lines_of(run)] == run.chosen
     assert not replays.keep(held, lost)
+
+
+def test_a_process_that_ends_leaves_the_rest_to_the_next_one() -> None:
+    confirmed()
+    run = a_run()
+
+    outbox._ending.set()
+    try:
+        work_off(run.pk)
+    finally:
+        outbox._ending.clear()
+    run.refresh_from_db()
+    assert run.lines == []
+
+    sweeper.run_once()
+    run.refresh_from_db()
+    assert run.is_finished
 
 
 def test_a_replay_that_somebody_works_on_is_left_to_them() -> None:

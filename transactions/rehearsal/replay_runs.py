@@ -16,6 +16,7 @@ from django.db import close_old_connections, connection
 from tooling import publishing
 from tooling.content import canonical, digest, from_content, to_content
 from tooling.specs import Definitions
+from transactions import outbox
 from transactions.models import ReplayRun, Transaction
 from transactions.rehearsal.courses import Difference
 from transactions.rehearsal.history import Why
@@ -42,7 +43,7 @@ def begin(definitions: Definitions, *, last: int, tool: str, release: int, autho
 
 
 def work_off(run_id: UUID | str) -> None:
-    """Play what is left of the replay, unless another worker is at it."""
+    """Play what is left of the replay, unless another worker is at it; as far as this process lives."""
     if not connection.in_atomic_block:
         close_old_connections()
     held = replays.claim(UUID(str(run_id)))
@@ -50,6 +51,9 @@ def work_off(run_id: UUID | str) -> None:
         return
     definitions = from_content(json.loads(held.run.content))
     while held.run.to_come():
+        if outbox.is_ending():
+            replays.give_back(held)
+            return
         if not replays.keep(held, _slice(held.run, definitions)):
             return
 

@@ -64,5 +64,10 @@ def keep(held: Slice, lines: Sequence[Mapping[str, Any]]) -> bool:
     return bool(ours.update(lines=run.lines, finished_at=run.finished_at, leased_until=_until()))
 
 
+def give_back(held: Slice) -> None:
+    """Another process may go on at once."""
+    ReplayRun.objects.filter(pk=held.run.pk, lease=held.lease).update(lease=None, leased_until=None)
+
+
 def _until() -> Any:
     return database_now() + timedelta(seconds=settings.LEASE_SECONDS)
