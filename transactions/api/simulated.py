@@ -46,7 +46,7 @@ class LineOut(serializers.Serializer[Any]):
     answers = serializers.ListField(child=serializers.CharField(), help_text="What the customer reads.")
 
 
-class ItemOut(serializers.Serializer[Any]):
+class PlayedItemOut(serializers.Serializer[Any]):
     label = serializers.CharField()  # type: ignore[assignment]  # DRF takes declared fields off the class
     eligible = serializers.BooleanField()
     reason = serializers.CharField(allow_blank=True)
@@ -60,7 +60,7 @@ class ValidationOut(serializers.Serializer[Any]):
     error = serializers.CharField(allow_blank=True)
     eligible = serializers.BooleanField()
     fail_open_used = serializers.BooleanField()
-    items = ItemOut(many=True)
+    items = PlayedItemOut(many=True)
     reason_code = serializers.CharField(allow_blank=True)
 
 
@@ -69,9 +69,9 @@ class MissingOut(serializers.Serializer[Any]):
     question = serializers.CharField()
 
 
-class ConfirmationOut(serializers.Serializer[Any]):
+class PlayedConfirmationOut(serializers.Serializer[Any]):
     text = serializers.CharField()
-    items = ItemOut(many=True)
+    items = PlayedItemOut(many=True)
 
 
 class ArgumentSeenOut(serializers.Serializer[Any]):
@@ -91,7 +91,7 @@ class PlayedRequestOut(serializers.Serializer[Any]):
     arguments = serializers.DictField(child=ArgumentSeenOut())
     missing = MissingOut(many=True)
     validations = ValidationOut(many=True)
-    confirmation = ConfirmationOut(allow_null=True)
+    confirmation = PlayedConfirmationOut(allow_null=True)
 
 
 class NodeOut(serializers.Serializer[Any]):
