@@ -231,6 +231,8 @@ if IS_PRODUCTION:
     # Probes of the orchestrator speak plain http from inside.
     SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
+"""A tool of hundreds of arguments is one form."""
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

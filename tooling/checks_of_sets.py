@@ -10,15 +10,16 @@ from collections.abc import Collection, Iterable
 from urllib.parse import parse_qsl, urlsplit
 
 from tooling.checks_of_policies import check_policies
+from tooling.checks_of_texts import check_texts
 from tooling.checks_of_tools import check_mappings, check_tools
 from tooling.checks_of_workflows import check_workflows
 from tooling.findings import Finding, Findings, did_you_mean, warning
+from tooling.own_secrets import REFERENCE, own_secret_in
 from tooling.specs import Definitions, IntentSpec, OperationType, ProfileSpec, RouterSpec, ServerSpec, Transport
 
 LONGEST_NAME = 100
 LONGEST_ADDRESS = 500
 NAME = re.compile(r"\w[\w.:-]*")
-REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 SECRET_NAME = re.compile(
@@ -42,6 +43,7 @@ def _all(definitions: Definitions, stdio_commands: Collection[str]) -> Findings:
     for server in definitions.servers.values():
         yield from check_server(server, stdio_commands)
     yield from check_tools(definitions)
+    yield from check_texts(definitions)
     yield from check_policies(definitions)
     yield from check_mappings(definitions)
     for intent in definitions.intents.values():
@@ -142,6 +144,9 @@ def _check_value(kind: str, name: str, value: str, path: tuple[str, ...]) -> Fin
         yield Finding("server.name_malformed", f'"{name}" is not the name of a {kind}', path)
     if "${" in REFERENCE.sub("", value):
         yield Finding("server.reference_malformed", f'{kind} "{name}": a reference is written ${{NAME}}', path)
+    elif own := own_secret_in(value):
+        message = f'{kind} "{name}" would send {own}, which belongs to this installation alone'
+        yield Finding("server.own_secret", message, path)
     elif secret_literal(name, value):
         message = f'{kind} "{name}" holds a literal secret; use a ${{ENV}} reference'
         yield Finding("server.secret_literal", message, path)

@@ -126,6 +126,8 @@ HINTS_OF_CHECKS = {
     "server.endpoint_unused": _("Remove the address, or choose the HTTP transport."),
     "server.name_malformed": _("Correct the name of the header or variable."),
     "server.reference_malformed": _("Write the reference as ${NAME}, with letters, digits and _ only."),
+    "text.secret": _("Take it out and change it: models, customers and exported files may have shown it."),
+    "server.own_secret": _("Give this server a credential of its own, in a variable that nothing else uses."),
     "server.secret_literal": _(
         "Put the secret into an environment variable of the installation and write ${NAME} here; change the "
         "secret, because it was readable."

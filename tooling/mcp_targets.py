@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from tooling.gateway import NotSent
+from tooling.own_secrets import REFERENCE, own_secret_in
 from tooling.specs import ServerSpec, Transport
 
 SHORTEST_SECRET = 4
 """Characters; what is shorter would take every other word of a text with it."""
-
-_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +46,9 @@ class _Unset(Exception):
 
 def target_of(server: ServerSpec, environment: Mapping[str, str] = os.environ) -> Target | NotSent:
     """The target of ``server``, or why it is not connected to however often one tries (contracts.md §5)."""
+    own = next(filter(None, map(own_secret_in, (*server.headers.values(), *server.env.values()))), "")
+    if own:
+        return NotSent(f"{own} belongs to this installation and is not sent to a server", again=False)
     try:
         headers, env = _resolved(server.headers, environment), _resolved(server.env, environment)
     except _Unset as unset:
@@ -83,7 +85,7 @@ def _resolved(values: Mapping[str, str], environment: Mapping[str, str]) -> tupl
             raise _Unset(found[1])
         return held
 
-    return tuple((name, _REFERENCE.sub(value, text)) for name, text in sorted(values.items()))
+    return tuple((name, REFERENCE.sub(value, text)) for name, text in sorted(values.items()))
 
 
 def _child(server: ServerSpec, env: tuple[tuple[str, str], ...], environment: Mapping[str, str]) -> Target | NotSent:

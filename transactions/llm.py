@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from tooling.own_secrets import OWN_SECRETS
 from tooling.specs import JSON, ProfileSpec
 from transactions.prompts import prompt_of
 
@@ -34,8 +35,6 @@ RETRY_PAUSE_SECONDS = 0.25
 """The pause before the second try where the server asks for none."""
 MAX_ANSWER_BYTES = 1024 * 1024
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-OWN_SECRETS = frozenset({"SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
-"""Variables that no profile may name as its key: definitions decide where a key is sent."""
 
 
 # The port ------------------------------------------

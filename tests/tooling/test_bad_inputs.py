@@ -17,10 +17,11 @@ from tests.tooling.admin_pages import add_url, save
 from tests.tooling.file_cases import SET, Imported, imported
 from tests.tooling.uploading import Importer, command_says, zipped
 from tooling import publishing
+from tooling.checks_of_sets import check
 from tooling.gateway import NotSent
 from tooling.mcp_targets import refusal_of_addresses, target_of
 from tooling.models import McpServer
-from tooling.specs import Definitions, ServerSpec
+from tooling.specs import Definitions, ServerSpec, Text, ToolSpec
 
 pytestmark = pytest.mark.django_db
 CASES = {case["id"]: case for case in cases("bad_inputs")}
@@ -239,15 +240,48 @@ def test_an_address_that_is_none_is_refused_where_it_is_saved(page: Importer, fo
     assert publishing.draft() == Definitions()
 
 
+@pytest.mark.parametrize("id_", ["BAD-185", "BAD-186"])
+def test_what_the_installation_itself_rests_on_is_never_sent_to_a_server(page: Importer, folder: Path, id_: str):
+    value = CASES[id_]["when"]["headers"]["Authorization"]
+    name = value.partition("{")[2].rstrip("}")
+
+    errors = save(page.client, add_url(McpServer), headers=f"Authorization: {value}")
+    text = f"version: 1\nmcp_servers:\n  s: {{endpoint: 'https://a.example', headers: {{Authorization: '{value}'}}}}\n"
+    result = imported(page, folder, {"mcp_servers.yaml": text})
+    spec = ServerSpec("s", endpoint="https://a.example", headers={"Authorization": value})
+    outcome = target_of(spec, {name: "the secret"})
+
+    assert errors
+    assert saved_nothing(result)
+    assert isinstance(outcome, NotSent)
+    assert "the secret" not in outcome.reason
+
+
+def test_bad_183_a_credential_in_a_description_is_warned_about():
+    texts = ("use sk-abcdef0123456789", "Authorization: Bearer abcdefgh12345678", "eyJhbGciOi.eyJzdWIi.c2ln")
+    found = [
+        finding.code
+        for text in texts
+        for finding in check(Definitions(tools={"t": ToolSpec("t", Text(text), "s")}, servers={"s": ServerSpec("s")}))
+    ]
+
+    assert found.count("text.secret") == len(texts)
+    plain = Definitions(tools={"t": ToolSpec("t", Text("Cancela pedidos do portador"), "s")})
+    assert "text.secret" not in [finding.code for finding in check(plain)]
+
+
+@pytest.mark.django_db
+def test_bad_204_a_host_that_is_not_ours_is_refused(client):
+    answer = client.get("/admin/", headers={"host": CASES["BAD-204"]["when"]["Host"]})
+
+    assert answer.status_code == CASES["BAD-204"]["then"]["status_code"]
+
+
 # Every case -----------------------------------------------------------------------------------------
 
 OPEN = {
     "BAD-182": "a try to connect says what it met: who may change servers is told why one is not reached",
-    "BAD-183": "a credential in a description is not looked for",
     "BAD-184": "tests of each page: references are stored, never values",
-    "BAD-185": "which names of the environment a header may use is open",
-    "BAD-186": "as BAD-185",
-    "BAD-204": "names of hosts are checked by Django",
 }
 
 

@@ -43,9 +43,9 @@ class ReleaseAdmin(PlainAdmin):
     list_display = ["number", "comment", "author", "approver", "created_at", "runs", "ways"]
     list_display_links = ["number"]
     search_fields = ["comment", "author", "approver", "hash"]
-    fields = [
+    fields = (
         "number", "comment", "author", "approver", "created_at", "rolled_back_to", "runs", "hash", "ways", "changes",
-    ]  # fmt: skip
+    )  # fmt: skip
     readonly_fields = fields
     change_list_template = "admin/tooling/release/change_list.html"
 

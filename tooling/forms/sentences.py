@@ -25,7 +25,9 @@ SENTENCES = (
     gettext_noop('"%(name)s" is not the name of a %(kind)s'),
     gettext_noop('%(kind)s "%(name)s": a reference is written ${NAME}'),
     gettext_noop('%(kind)s "%(name)s" holds a literal secret; use a ${ENV} reference'),
+    gettext_noop('%(kind)s "%(name)s" would send %(variable)s, which belongs to this installation alone'),
     gettext_noop('%(kind)s "%(name)s" must be one line'),
+    gettext_noop("this text seems to hold a credential; models and files show it"),
     # Tools and arguments
     gettext_noop('tool "%(tool)s" names no mcp_server'),
     gettext_noop('mcp_server "%(name)s" is not in mcp_servers.yaml'),
