@@ -63,13 +63,14 @@ def press_until(page, locator):
     raise AssertionError(f"{locator} is not reached with the keyboard")
 
 
+@pytest.mark.timeout(240)
 def test_a_business_admin_sees_what_the_draft_would_do_and_where(open_page, bia, draft):
     page = open_page(PAGE, user=bia)
     press_until(page, page.get_by_role("button", name="Iniciar a reprise"))
     page.keyboard.press("Enter")
 
     told = "0 de 3 faria mais uma pergunta, 1 seria recusada e 2 pulariam uma confirmação."
-    expect(page.get_by_text(told)).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(told)).to_be_visible(timeout=120_000)
     expect(page.get_by_text("1 não pôde ser comparada.")).to_be_visible()
 
     page.get_by_role("link", name=re.compile("seria recusada")).click()
