@@ -7,7 +7,9 @@ from tests.console.routes import Route, all_routes
 
 PUBLIC = {"favicon", "home", "demo", "login", "logout", "set_language", "schema", "chat-sessions", "definition-schema"}
 """Routes that anybody may call, by name: each has its own reason and its own tests."""
-STAFF = {"import-files", "replay", "replay-run", "replay-state"}
+STAFF = {
+    "import-files", "replay", "replay-run", "replay-state", "simulate", "simulate-cases", "simulate-case",
+}  # fmt: skip
 """Pages beside the administration's own that it guards, too; each has its own tests."""
 
 CONSOLE = [route for route in all_routes() if route.namespaces == "console"]

@@ -98,7 +98,11 @@ def publish_page(admin: PlainAdmin, request: HttpRequest) -> HttpResponse:
         before=newest.definitions if newest else Definitions(),
         after=draft,
         act=lambda comment, seen: _publish(request, comment, seen),
-        more={"four_eyes": settings.FOUR_EYES, "waiting": approvals.pending() if settings.FOUR_EYES else None},
+        more={
+            "four_eyes": settings.FOUR_EYES,
+            "waiting": approvals.pending() if settings.FOUR_EYES else None,
+            "replayed": neighbours.replayed(publishing.version_of(draft).hash),
+        },
         findings=publishing.findings_of(draft),
     )
     try:

@@ -22,6 +22,7 @@ register = template.Library()
 ORDER = ("tools", "policies", "servers", "intents", "mappings", "workflows", "profiles", "router")
 PAGES: tuple[tuple[str, str, Callable[[], str]], ...] = (
     ("simulate", "tooling.view_tool", lambda: _("Try a message…")),
+    ("replay", "tooling.change_policy", lambda: _("Replay real requests…")),
     ("import-files", "tooling.change_tool", lambda: _("Import files…")),
     ("admin:tooling_release_publish", "tooling.publish_release", lambda: _("Publish…")),
 )
