@@ -70,7 +70,7 @@ def open_policy(page: Page) -> None:
 def simulate(page: Page) -> None:
     page.goto("/admin/tooling/simulate/")
     page.get_by_label("O cliente escreve:").fill(ASKED)
-    page.get_by_text("De onde, como quem e com quais definições").click()
+    page.locator("summary", has_text="De onde, como quem e com quais definições").click()
     page.get_by_label("Quem escreve").fill("customer_key = C-9\ncontract_key = CT-9")
     page.get_by_role("button", name="Simular", exact=True).click()
 
