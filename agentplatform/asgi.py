@@ -10,9 +10,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentplatform.settings")
 from channels.routing import ProtocolTypeRouter
 from django.core.asgi import get_asgi_application
 
+from agentplatform.bodies import bounded
+
 # WhiteNoise answers with an open file, which Django's ASGI handler reads in a thread: right, but it warns each time.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
-http = get_asgi_application()
+http = bounded(get_asgi_application())
 
 from transactions.consumers import ChatConsumer, Message, Receive, Send  # noqa: E402 - models can be imported only after the set-up above
 
