@@ -22,7 +22,8 @@ from tooling.models import Policy, Release, RouterSettings, Tool
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ACTION = "cancelar_vas_avulso"
-POST_ONLY = {"tooling_mcpserver_test"}
+NO_PAGES = {"tooling_mcpserver_test", "tooling_release_files"}
+"""What only takes something, or gives a file."""
 ASKS_A_SERVER = {"tooling_mcpserver_import"}
 """Swept by the test of its own, which has a live server."""
 
@@ -52,7 +53,7 @@ def addresses() -> Iterator[tuple[str, str]]:
         row = first_of(one.model)
         for pattern in one.get_urls():
             name = pattern.name
-            if name is None or name in POST_ONLY | ASKS_A_SERVER or is_stated_elsewhere(one, name):
+            if name is None or name in NO_PAGES | ASKS_A_SERVER or is_stated_elsewhere(one, name):
                 continue
             wanted = set(pattern.pattern.converters)
             if name in ARGUMENTS:
@@ -105,10 +106,14 @@ def bia():
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("locale", "width"), [("pt-BR", 320), ("en", 320), ("pt-BR", 1280), ("en", 1280)])
-def test_every_page_of_the_definitions_is_accessible_and_fits_its_window(open_page, bia, definitions, locale, width):
+@pytest.mark.parametrize(
+    ("locale", "width", "scheme"), [("pt-BR", 320, "light"), ("pt-BR", 1280, "dark"), ("en", 320, "dark")]
+)
+def test_every_page_of_the_definitions_is_accessible_and_fits_its_window(
+    open_page, bia, definitions, locale, width, scheme
+):
     found = []
-    page = open_page("/admin/", user=bia, width=width, locale=locale)
+    page = open_page("/admin/", user=bia, width=width, locale=locale, color_scheme=scheme)
     root = page.url.removesuffix("/admin/")
     for name, path in [*addresses(), *below_the_administration()]:
         answer = page.goto(root + path)
@@ -129,5 +134,5 @@ def test_every_address_of_the_administration_is_swept_or_named(definitions):
     names = [(one, pattern.name) for one in registered() for pattern in one.get_urls() if pattern.name]
     stated = {name for one, name in names if is_stated_elsewhere(one, name) or first_of(one.model) is None}
 
-    assert {name for _one, name in names} - swept - stated - POST_ONLY - ASKS_A_SERVER == set()
+    assert {name for _one, name in names} - swept - stated - NO_PAGES - ASKS_A_SERVER == set()
     assert len(swept) > 30
