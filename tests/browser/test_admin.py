@@ -151,6 +151,7 @@ def test_a_policy_is_changed_published_with_its_warnings_read_and_rolled_back(op
     expect(page.get_by_text("seguir quando o validador não dá veredito: não → sim")).to_be_visible()
     page.get_by_label("Comentário").fill("aberto enquanto o validador muda")
     page.get_by_label("Li os avisos").check()
+    page.get_by_label("É isso mesmo").check()
     page.get_by_role("button", name="Publicar como versão 2").click()
     expect(page.get_by_text("aberto enquanto o validador muda")).to_be_visible()
 
@@ -182,5 +183,5 @@ def test_a_long_name_is_refused_and_not_cut(open_page, bia, definitions):
     page.get_by_label("Nome").fill("x" * 101)
     page.get_by_role("button", name="Salvar", exact=True).first.click()
 
-    expect(page.get_by_text("no máximo 100 caracteres")).to_be_visible()
+    expect(page.get_by_text("no máximo 100 caracteres").last).to_be_visible()
     assert page.get_by_label("Nome").input_value() == "x" * 101
