@@ -61,6 +61,16 @@ class SecondPersonNeeded(ToolingError):
         )
 
 
+class NeverApproved(ToolingError):
+    """Release ``number`` is to come back, and no second person ever approved what it holds."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(
+            f"nobody but its author ever approved what release {number} holds: import its files into the draft and "
+            "request the publication"
+        )
+
+
 class ApprovalRefused(ToolingError):
     """A request to publish cannot be decided like this."""
 

@@ -22,6 +22,7 @@ from tooling.drafts import ALL_KINDS, draft, replace_draft
 from tooling.errors import (
     DraftMoved,
     InvalidDraft,
+    NeverApproved,
     NothingChanged,
     NothingPublished,
     SecondPersonNeeded,
@@ -166,14 +167,16 @@ def roll_back(number: int, comment: str, author: object = None, *, seen: Seen = 
     """Publish the content of release ``number`` once more, and make the draft follow.
 
     NothingPublished if there is no such release, NothingChanged if its content is what is published now, DraftMoved
-    if the draft that goes is not what was ``seen``. It is not checked again, and needs no second person: what once
-    went out must be able to come back in a hurry.
+    if the draft that goes is not what was ``seen``. It is not checked again: what once went out must be able to come
+    back in a hurry. With four eyes it needs no second person if one approved that content before, else NeverApproved.
     """
     take_turn()
     require(seen)
     content = Release.objects.filter(number=number).values_list("content", flat=True).first()
     if content is None:
         raise NothingPublished(f"there is no release {number}")
+    if settings.FOUR_EYES and not Release.objects.filter(hash=digest(content)).exclude(approver="").exists():
+        raise NeverApproved(number)
     with changing(author, Via.ROLLBACK):
         replace_draft(from_content(json.loads(content)))
     return make_release(content, comment, author=author, rolled_back_to=number, last_edit=newest_edit())

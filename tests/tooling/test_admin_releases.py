@@ -1,5 +1,6 @@
 """Publishing and rolling back in the administration: consequences, files, what runs, and two people at once."""
 
+import re
 import threading
 from dataclasses import replace
 from io import BytesIO
@@ -18,10 +19,11 @@ from tests.tooling.conftest import read
 from tests.tooling.test_admin_conflicts import an_admin
 from tooling import publishing, yaml_io
 from tooling.admin.changes import lines_of
+from tooling.differences import Change, ChangeKind
 from tooling.findings import Finding, Severity
 from tooling.models import Policy, Release
 from tooling.neighbours import neighbours
-from tooling.specs import Definitions
+from tooling.specs import Definitions, ServerSpec
 
 pytestmark = pytest.mark.django_db
 ACTION = "cancelar_vas_avulso"
@@ -333,3 +335,49 @@ def test_who_may_not_look_at_releases_gets_none_of_their_pages(client: Client, b
     urls = [reverse(f"admin:{name}") for name in names] + [reverse("admin:tooling_release_files", args=[1])]
 
     assert [client.get(url).status_code for url in urls] == [403, 403, 403]
+
+
+def test_a_new_server_says_which_values_it_would_be_sent_and_where(ana: Client, both: Definitions):
+    spec = ServerSpec("s", endpoint="https://a.example/mcp", headers={"Authorization": "Bearer ${OF_OURS}"})
+    publishing.replace_draft(replace(both, servers={**both.servers, "s": spec}))
+
+    page = ana.get(PUBLISH).content.decode()
+
+    assert "the values of OF_OURS are sent to https://a.example/mcp" in page
+    assert "Bearer ${OF_OURS}" in page
+
+
+def test_a_text_in_languages_that_becomes_one_text_is_shown_and_not_called_empty():
+    change = Change(("tools", "t", "description"), {"pt-BR": "Um", "en": "One"}, "Uno", ChangeKind.CHANGED)
+
+    (line,) = lines_of([change])
+
+    assert line.old is not None
+    assert line.old.text == "pt-BR: Um; en: One"
+
+
+def test_a_roll_back_shows_what_the_draft_loses_and_what_is_doubtful_about_what_comes_back(
+    ana: Client, both: Definitions
+):
+    policy = replace(both.policy(ACTION), require_confirmation=False)
+    publishing.replace_draft(replace(both, policies={**both.policies, ACTION: policy}))
+    publishing.publish(comment="risky")
+    publishing.replace_draft(both)
+    publishing.publish(comment="safe again")
+    publishing.replace_draft(replace(both, policies={**both.policies, ACTION: replace(policy, max_items=77)}))
+    url = reverse("admin:tooling_release_roll_back", args=[2])
+
+    page = ana.get(url).content.decode()
+    sent = ana.post(url, {"comment": "back", "seen": seen_on(page)})
+
+    assert "What would be lost of the draft" in page
+    assert "77" in page
+    assert 'name="meant"' in page
+    assert sent.status_code == 200
+    assert Release.objects.count() == 3
+
+
+def seen_on(page: str) -> str:
+    found = re.search(r'name="seen" value="([^"]*)"', page)
+    assert found is not None
+    return found[1]

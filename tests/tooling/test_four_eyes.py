@@ -22,6 +22,7 @@ from tooling import approvals, catalog, publishing
 from tooling.errors import (
     AlreadyDecided,
     MakerIsNotChecker,
+    NeverApproved,
     OnlyPeopleApprove,
     RequestOvertaken,
     RequestWaits,
@@ -227,13 +228,26 @@ def test_a_request_whose_content_became_wrong_is_not_approved(request_of_ana: Pu
         approvals.approve(request_of_ana.pk, approver=a_user("rui"))
 
 
-def test_a_roll_back_needs_one_person_and_is_recorded(ana_user: User):
+def test_a_roll_back_to_what_was_approved_needs_one_person_and_is_recorded(ana_user: User):
+    rui = a_user("rui")
+    for limit in (1, 2):
+        edited(ana_user, max_items=limit)
+        approvals.approve(asked_by(ana_user).pk, approver=rui)
+
+    release = publishing.roll_back(2, "back", ana_user)
+
+    assert (release.author, release.approver, release.rolled_back_to) == ("ana", "", 2)
+
+
+def test_what_nobody_else_ever_approved_does_not_come_back_alone(ana_user: User):
     edited(ana_user)
     approvals.approve(asked_by(ana_user).pk, approver=a_user("rui"))
+    before = publishing.draft()
 
-    release = publishing.roll_back(1, "back", ana_user)
+    with pytest.raises(NeverApproved, match="release 1"):
+        publishing.roll_back(1, "back", ana_user)
 
-    assert (release.author, release.approver, release.rolled_back_to) == ("ana", "", 1)
+    assert publishing.draft() == before
 
 
 @pytest.mark.django_db(transaction=True)

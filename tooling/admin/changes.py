@@ -131,7 +131,9 @@ def shown(value: JSON, column: Field[Any, Any] | None = None) -> Shown:
 def _text(value: JSON, column: Field[Any, Any] | None) -> str:
     choices = dict(column.flatchoices) if column is not None and column.choices else {}
     match value:
-        case None | "" | [] | {}:
+        case None | "" | []:
+            return _("empty")
+        case dict() if not value:
             return _("empty")
         case bool():
             return _("yes") if value else _("no")

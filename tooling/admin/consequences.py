@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from tooling.differences import Change, ChangeKind
+from tooling.own_secrets import REFERENCE
 from tooling.specs import JSON
 
 
@@ -25,6 +26,8 @@ def consequence_of(change: Change) -> Consequence | None:
     """The consequence of one change; None where there is nothing to say beyond the line itself."""
     if change.kind is ChangeKind.REMOVED and change.path[0] == "tools" and len(change.path) == 2:
         return Consequence(_("customers can no longer use it; what is open ends on its release"))
+    if change.kind is ChangeKind.ADDED and change.path[0] == "servers" and len(change.path) == 2:
+        return _new_server(change.new)
     field = (change.path[0], *change.path[1 if change.path[0] == "router" else 2 :])
     if change.kind is not ChangeKind.CHANGED:
         # A phrase or header that comes or goes is a change of the whole of them.
@@ -57,6 +60,17 @@ def _limit(less: object, more: object, *, risky_less: bool = False, risky_more: 
         return Consequence(str(more if grows else less), risky_more if grows else risky_less)
 
     return rule
+
+
+def _new_server(server: JSON) -> Consequence | None:
+    """Which variables of the environment it would be sent, and where."""
+    values = [*server.get("headers", {}).values(), *server.get("env", {}).values()]
+    names = sorted({name for value in values for name in REFERENCE.findall(value)})
+    if not names:
+        return None
+    where = server.get("endpoint") or server.get("command", "")
+    text = _("the values of %(names)s are sent to %(where)s")
+    return Consequence(text % {"names": ", ".join(names), "where": where}, True)
 
 
 def _always(text: object, *, risky: bool = True) -> Rule:

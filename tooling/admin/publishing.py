@@ -25,7 +25,7 @@ from tooling.admin.changes import lines_of
 from tooling.admin.history import tell
 from tooling.admin.labels import field_of, title_of
 from tooling.admin.places import Places
-from tooling.errors import DraftMoved, InvalidDraft, NothingChanged, RequestWaits
+from tooling.errors import DraftMoved, InvalidDraft, NeverApproved, NothingChanged, RequestWaits
 from tooling.findings import Finding, Severity
 from tooling.forms.wording import agreed_to, hint_said, said
 from tooling.models import Release
@@ -83,7 +83,13 @@ class Plan:
     act: Callable[[str, Version], str]
     """Does it and gives the sentence that says what happened; raises as ``tooling.publishing`` does."""
     findings: Sequence[Finding] = ()
+    errors_block: bool = True
+    """What once went out may come back with its errors, in a hurry; they are shown all the same."""
     more: dict[str, Any] | None = None
+
+    @property
+    def is_blocked(self) -> bool:
+        return self.errors_block and any(finding.is_error for finding in self.findings)
 
 
 def publish_page(admin: PlainAdmin, request: HttpRequest) -> HttpResponse:
@@ -124,13 +130,16 @@ def roll_back_page(admin: PlainAdmin, request: HttpRequest, number: int) -> Http
     """Show what would change; publish the content of release ``number`` again on POST."""
     current = catalog.current()
     draft = publishing.draft()
+    after = catalog.release(number).definitions
     plan = Plan(
         title=_("Roll back to release %(number)d") % {"number": number},
         button=_("Publish as release %(number)d") % {"number": current.number + 1},
         before=current.definitions,
-        after=catalog.release(number).definitions,
+        after=after,
         act=lambda comment, seen: done(publishing.roll_back(number, comment, request.user, seen=[seen])),
-        more={"loses_draft": bool(publishing.diff(current.definitions, draft)), "alone": settings.FOUR_EYES},
+        more={"lost": lines_of(publishing.diff(current.definitions, draft)), "alone": settings.FOUR_EYES},
+        findings=publishing.findings_of(after),
+        errors_block=False,
     )
     try:
         return _page(admin, request, plan, draft)
@@ -151,12 +160,12 @@ def _page(admin: PlainAdmin, request: HttpRequest, plan: Plan, draft: Definition
         meanwhile = _meanwhile(seen, form.cleaned_data.get("since") or 0)
         form = PublishForm(initial={**fresh, "comment": request.POST.get("comment", "")}, findings=plan.findings)
         return _show(admin, request, plan, form, meanwhile)
-    if is_valid or any(finding.is_error for finding in plan.findings):
+    if is_valid or plan.is_blocked:
         try:
             messages.success(request, plan.act(form.cleaned_data.get("comment", ""), version))
         except InvalidDraft:
             messages.error(request, _("The draft cannot be published: correct the errors first."))
-        except (NothingChanged, RequestWaits) as refused:
+        except (NeverApproved, NothingChanged, RequestWaits) as refused:
             messages.error(request, said(str(refused)))
         else:
             return HttpResponseRedirect(reverse("admin:tooling_release_changelist"))
@@ -178,7 +187,7 @@ def _show(
         "files": exports.file_differences(plan.before, plan.after),
         "findings": told(plan.findings),
         "running": running(),
-        "can_publish": bool(changes) and not any(finding.is_error for finding in plan.findings),
+        "can_publish": bool(changes) and not plan.is_blocked,
         "meanwhile": meanwhile,
         **(plan.more or {}),
     }

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 from rest_framework.generics import ListAPIView
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.permissions import BasePermission
@@ -24,7 +24,8 @@ from tooling.api.downloads import FilesAsZip
 from tooling.api.draft import newest_number, nothing_changed
 from tooling.api.versions import if_match, seen_by, too_late
 from tooling.api_basics import MEDIA_TYPE, problems
-from tooling.errors import DraftMoved, NothingChanged
+from tooling.errors import DraftMoved, NeverApproved, NothingChanged
+from tooling.forms.wording import said
 from tooling.models import Release
 from tooling.specs import Definitions
 
@@ -145,6 +146,8 @@ class RollbackView(DefinitionsEndpoint):
             raise NotFound from error
         except NothingChanged as unchanged:
             return nothing_changed(unchanged)
+        except NeverApproved as refused:
+            raise PermissionDenied(said(str(refused))) from refused
         except DraftMoved as moved:
             return too_late(moved, newest_number())
         return Response(shapes.ReleaseOut(release).data, status=status.HTTP_201_CREATED)

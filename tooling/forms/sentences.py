@@ -195,6 +195,7 @@ SENTENCES = (
     gettext_noop("character %(character)s is not allowed"),
     gettext_noop("a second document begins"),
     gettext_noop("aliases are not allowed"),
+    gettext_noop("nested more than %(depth)s deep, the limit is %(limit)s"),
     gettext_noop("nested %(depth)s deep, the limit is %(limit)s"),
     gettext_noop('duplicate key "%(name)s"'),
     gettext_noop("a key must be a text"),
@@ -229,6 +230,10 @@ SENTENCES = (
     gettext_noop("a mapping is not closed"),
     # Publishing
     gettext_noop("nothing changed since release %(number)s; there is nothing to publish"),
+    gettext_noop(
+        "nobody but its author ever approved what release %(number)s holds: import its files into the draft and "
+        "request the publication"
+    ),
     gettext_noop("whoever made or requested a change cannot decide about it; another person has to"),
     gettext_noop("only a person can decide about a request, not an API key"),
     gettext_noop("the request was %(status)s by %(by)s already"),
