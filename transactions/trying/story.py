@@ -203,6 +203,8 @@ class _Teller:
             return Step(_("No request was opened."), CARE)
         if not request.missing:
             return Step(_("Nothing is missing for %(tool)s.") % {"tool": request.tool}, GOOD)
+        if request.status != Status.COLLECTING_PARAMETERS:
+            return Step(_("Something is missing, and nobody asks for it: the request has ended."), CARE)
         facts = [
             Fact(_("%(name)s: “%(question)s”") % {"name": self._name(one.name, request), "question": one.question})
             for one in request.missing
@@ -242,7 +244,8 @@ class _Teller:
 
     def told(self, line: LineSeen, request: RequestSeen | None) -> Step:
         quotes = line.answers
-        if not quotes and request is not None and request.confirmation is not None:
+        is_asked = request is not None and request.status == Status.AWAITING_CONFIRMATION
+        if not quotes and is_asked and request is not None and request.confirmation is not None:
             quotes = (request.confirmation.text,)
         if not quotes:
             return Step(_("The customer would read nothing yet."))
