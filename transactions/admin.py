@@ -27,7 +27,9 @@ from transactions.models import (
     Conversation,
     Disclosure,
     Event,
+    ExportRun,
     Item,
+    ReplayRun,
     SimulationCase,
     Transaction,
     Turn,
@@ -67,7 +69,9 @@ TITLES = {
     "sent_at": _("sent at"), "seq": _("event number"), "status": _("status"), "text": _("text"),
     "tool": _("tool"), "transaction": _("transaction"), "tries": _("tries"), "turn": _("turn"),
     "every_channel": _("sees every channel"), "sees_customer_data": _("sees who the customers are"),
-    "by": _("who"), "what": _("what was shown"),
+    "by": _("who"), "what": _("what was shown"), "author": _("who"), "last": _("requests asked for"),
+    "base": _("newest release then"), "format": _("format"), "per": _("one line per"), "total": _("transactions"),
+    "done": _("written so far"), "customer_data": _("shows who the customers are"),
     "unconfirmed": _("nobody confirmed this"), "validator_runs": _("runs of the validator"),
     "validations": _("what each run of the validator came to"),
     "verdict_source": _("source of the verdict"), "chain_length": _("events in the chain of evidence"),
@@ -270,6 +274,21 @@ class DisclosureAdmin(ReadOnlyAdmin):
     list_filter = by("what")
     list_select_related = ["transaction"]
     search_fields = ["=transaction__id", "=by"]
+
+
+@admin.register(ExportRun)
+class ExportRunAdmin(ReadOnlyAdmin):
+    list_display = ["created_at", "by", "format", "per", "total", "done", "customer_data", "finished_at"]
+    list_filter = by("customer_data")
+    search_fields = ["=by"]
+
+
+@admin.register(ReplayRun)
+class ReplayRunAdmin(ReadOnlyAdmin):
+    """Their results are read on the page of replays."""
+
+    list_display = ["id", "author", "last", "tool", "created_at", "finished_at"]
+    exclude = ["lease", "leased_until", "content", "chosen", "lines"]
 
 
 @admin.register(WorkerHeartbeat)

@@ -95,7 +95,7 @@ def test_it_is_hidden_again_after_a_while(client, monkeypatch):
     show(client, transaction)
 
     later = timezone.now() + datetime.timedelta(seconds=customer.SHOWN_SECONDS + 1)
-    monkeypatch.setattr(customer.time, "time", later.timestamp)
+    monkeypatch.setattr(customer, "database_now", lambda: later)
 
     assert WHO not in page(client, transaction)
 

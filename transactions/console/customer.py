@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from transactions.access import SEES_CUSTOMER_DATA, visible
+from transactions.clock import database_now
 from transactions.console.review import Deed
 from transactions.core.masking import NOTHING_HIDDEN, Mask, mask_of
 from transactions.models import Disclosure, Transaction
@@ -31,7 +31,7 @@ class ShowCustomer(Deed):
             raise PermissionDenied
         transaction = get_object_or_404(visible(Transaction.objects.all(), request.user), pk=pk)
         disclose(transaction, by=request.user.get_username(), what=Disclosure.What.RECORD)
-        now = time.time()
+        now = database_now().timestamp()
         kept = {key: until for key, until in request.session.get(SHOWN, {}).items() if until > now}
         request.session[SHOWN] = {**kept, str(pk): now + SHOWN_SECONDS}
         messages.info(request, _("Customer data is shown for ten minutes; that you asked for it is on record."))
@@ -45,4 +45,4 @@ def mask_on_page(request: HttpRequest, transaction: Transaction) -> Mask:
 
 def is_shown(request: HttpRequest, pk: Any) -> bool:
     until = request.session.get(SHOWN, {}).get(str(pk), 0)
-    return bool(until > time.time() and request.user.has_perm(SEES_CUSTOMER_DATA))
+    return bool(until > database_now().timestamp() and request.user.has_perm(SEES_CUSTOMER_DATA))
