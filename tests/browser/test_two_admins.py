@@ -98,6 +98,7 @@ def test_who_saves_second_compares_and_decides_with_the_keyboard(open_page, clie
     expect(ana.get_by_text(f"Salvo no rascunho: política “{ACTION}”.")).to_be_visible()
     saved = publishing.draft().policy(ACTION)
     assert (saved.max_items, saved.expires_after) == (9, 77)
+    ana.goto(ana.url.split("/admin/")[0] + policy_path())
     ana.get_by_role("link", name="Histórico").click()
     expect(ana.locator("ol.edits > li")).to_have_count(2)
     is_clean(ana)
