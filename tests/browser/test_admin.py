@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Permission
 from playwright.sync_api import expect
 
+from tests.browser.pages import is_wider_than_its_window
 from tests.builders import PASSWORD, a_user, a_whole_story, an_api_key
 from tests.tooling.conftest import read
 from tooling import publishing
@@ -73,10 +74,6 @@ def pages():
     tool = Tool.objects.get(name=ACTION)
     long = [PUBLISH, "/admin/tooling/release/1/roll-back/", f"/admin/tooling/tool/{tool.pk}/change/"]
     return [*long, *(f"/admin/transactions/{name}/" for name in RUNTIME)]
-
-
-def is_wider_than_its_window(page):
-    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
 
 
 # Accessibility and size ---------------------------------------------------------------------------

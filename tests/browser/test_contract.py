@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Permission
 from playwright.sync_api import expect
 
+from tests.browser.pages import press_until
 from tests.builders import a_user
 from tests.tooling.contract_servers import Till, a_till, listing
 from tooling.models import Tool, ToolGrade
@@ -36,15 +37,6 @@ def check(page, name=""):
     found = Axe().run(page, options={"preload": False}).response["violations"]
     assert [(one["id"], node["html"][:160]) for one in found for node in one["nodes"]] == []
     assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-
-
-def press_until(page, locator):
-    """Go to ``locator`` with the tab key, as somebody without a mouse does."""
-    for _ in range(120):
-        if locator.evaluate("element => element === document.activeElement"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"{locator} is not reached with the keyboard")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,10 +1,10 @@
 """Importing files in a real browser: chosen and pasted, with the keyboard only, and on a narrow window."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Permission
 from playwright.sync_api import expect
 
+from tests.browser.pages import is_wider_than_its_window, press_until, violations
 from tests.builders import a_user
 from tests.loading import DEFINITIONS
 from tests.tooling.uploading import without_folders, zip_of
@@ -43,26 +43,6 @@ def chosen(name):
 
 def archive(name):
     return {"name": f"{name}.zip", "mimeType": "application/zip", "buffer": zip_of(DEFINITIONS / name)}
-
-
-def violations(page):
-    for details in page.locator("#content details").all():
-        details.evaluate("element => { element.open = true }")
-    found = Axe().run(page, options={"preload": False}).response["violations"]
-    return [(one["id"], node["html"][:160]) for one in found for node in one["nodes"]]
-
-
-def is_wider_than_its_window(page):
-    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-
-
-def press_until(page, locator):
-    """Go to ``locator`` with the tab key, as somebody without a mouse does."""
-    for _ in range(80):
-        if locator.evaluate("element => element === document.activeElement"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"{locator} is not reached with the keyboard")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

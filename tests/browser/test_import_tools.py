@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Permission
 from playwright.sync_api import expect
 
+from tests.browser.pages import is_wider_than_its_window, press_until, violations
 from tests.builders import a_user
 from tests.tooling.mcp_servers import hostile
 from tooling import publishing
@@ -44,26 +44,6 @@ def bia():
     user = a_user("bia", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(content_type__app_label="tooling"))
     return user
-
-
-def violations(page):
-    for details in page.locator("#content details").all():
-        details.evaluate("element => { element.open = true }")
-    found = Axe().run(page, options={"preload": False}).response["violations"]
-    return [(one["id"], node["html"][:160]) for one in found for node in one["nodes"]]
-
-
-def is_wider_than_its_window(page):
-    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-
-
-def press_until(page, locator):
-    """Go to ``locator`` with the tab key, as somebody without a mouse does."""
-    for _ in range(80):
-        if locator.evaluate("element => element === document.activeElement"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"{locator} is not reached with the keyboard")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

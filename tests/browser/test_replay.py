@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import Group
 from django.db.transaction import atomic
 from playwright.sync_api import expect
 
+from tests.browser.pages import is_wider_than_its_window, press_until, violations
 from tests.builders import a_user
 from tests.rehearsal.histories import ACTION, LABELS, ORDERS, confirmed, validated
 from tests.runtime import shop
@@ -42,25 +42,6 @@ def draft():
     found = shop.with_policy(found, ORDERS, max_items=1)
     publishing.replace_draft(found)
     return publishing.draft()
-
-
-def violations(page):
-    for details in page.locator("#content details").all():
-        details.evaluate("element => { element.open = true }")
-    found = Axe().run(page, options={"preload": False}).response["violations"]
-    return [(one["id"], node["html"][:160]) for one in found for node in one["nodes"]]
-
-
-def is_wider_than_its_window(page):
-    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-
-
-def press_until(page, locator):
-    for _ in range(80):
-        if locator.evaluate("element => element === document.activeElement"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"{locator} is not reached with the keyboard")
 
 
 @pytest.mark.timeout(240)

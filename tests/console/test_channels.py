@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import Group
 from django.core.management import CommandError, call_command
-from django.urls import get_resolver
+from django.db import connection
 
 from tests.builders import a_conversation, a_transaction, a_user, an_api_key, an_operator, an_operator_of
 from tests.console.routes import Route, all_routes
@@ -26,9 +29,10 @@ METHODS = ("get", "post", "put", "patch", "delete")
 def two_channels() -> tuple[Transaction, Transaction]:
     """One partly failed transaction in each of two channels."""
     items = [("Música Mais", ItemStatus.SUCCEEDED), ("Livros", ItemStatus.FAILED)]
-    return tuple(  # type: ignore[return-value]  # two of them
+    own, foreign = (
         a_transaction(Status.PARTIAL_SUCCESS, items=items, conversation=a_conversation(key)) for key in ("loja", "site")
     )
+    return own, foreign
 
 
 def address(route: Route, transaction: Transaction) -> str:
@@ -43,7 +47,6 @@ def test_there_are_such_routes() -> None:
 
     assert names >= {"transaction", "retry", "review", "resolve"}
     assert names >= {"transactions-detail", "transactions-retry", "transactions-review", "items-resolve"}
-    assert get_resolver() is not None
 
 
 @pytest.mark.parametrize("route", OF_ONE, ids=lambda route: route.path)
@@ -157,7 +160,7 @@ def test_a_key_for_a_channel_that_is_not_there_is_refused_and_none_is_made() -> 
 
 
 def test_the_operators_of_a_channel_are_chosen_in_the_administration(client, admin_client: Any) -> None:
-    own, foreign = two_channels()
+    own, _foreign = two_channels()
     user = a_user("caio", "transactions.operate")
     channel = own.conversation.channel
     url = f"/admin/transactions/channel/{channel.pk}/change/"
@@ -168,4 +171,16 @@ def test_the_operators_of_a_channel_are_chosen_in_the_administration(client, adm
 
     listed = json.loads(client.get("/api/v1/transactions/").content)["results"]
     assert [row["id"] for row in listed] == [str(own.pk)]
-    assert foreign.pk != own.pk
+
+
+def test_whoever_could_operate_before_there_were_permissions_for_channels_still_sees_every_one():
+    bia, group = a_user("bia", "transactions.operate"), Group.objects.create(name="old")
+    group.permissions.add(*bia.user_permissions.all())
+    caio = a_user("caio")
+    migration = import_module("transactions.migrations.0010_who_operates_sees_every_channel")
+
+    migration.keep_seeing(apps, SimpleNamespace(connection=connection))
+
+    assert bia.user_permissions.filter(codename="see_every_channel").exists()
+    assert group.permissions.filter(codename="see_every_channel").exists()
+    assert not caio.user_permissions.exists()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tooling.identifying import identity
 from tooling.specs import Atomicity
-from transactions.core.matching import identity
 from transactions.core.outcomes import (
     ConfirmedItem,
     ItemOutcome,

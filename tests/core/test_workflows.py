@@ -124,7 +124,7 @@ def test_active_is_the_highest_version_and_a_number_is_that_one() -> None:
     def found(version: int | None) -> WorkflowSpec | None:
         return workflow_of(ExecutionSpec(ExecutionMode.WORKFLOW, "w", version), versions)
 
-    assert [found(None).version, found(2).version, found(3)] == [10, 2, None]  # type: ignore[union-attr]
+    assert [found(None).version, found(2).version, found(3)] == [10, 2, None]  # type: ignore[union-attr]  # None would fail here, too
 
 
 # Conditions ------------------------------------------

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tooling.gateway import Answered
+from tooling.identifying import PROTOCOL_FIELDS
 from tooling.linting import answers as ours
 from tooling.specs import Atomicity
 from transactions.core import envelope, matching, outcomes
@@ -74,12 +75,6 @@ def spoken(outcome, answer):
     return {"global": "whole"}.get(outcome.verdict_source, str(outcome.verdict_source))
 
 
-def test_what_identifies_and_what_says_what_happened_are_the_same_fields():
-    assert ours.EVIDENCE_FIELDS == matching.EVIDENCE_FIELDS
-    assert ours.PROTOCOL_FIELDS == matching.PROTOCOL_FIELDS
-    assert ours.KEY_FIELD == matching.KEY_FIELD
-
-
 @given(st.one_of(st.sampled_from(NAMES), st.dictionaries(FIELDS, st.sampled_from(NAMES), min_size=1)))
 def test_an_item_is_called_as_customers_read_it(value):
     assert ours.label_of(value) == matching.label_of(value)
@@ -88,6 +83,6 @@ def test_an_item_is_called_as_customers_read_it(value):
 @given(rows)
 def test_a_row_has_the_same_verdict_and_protocol(row):
     assert ours.verdict_of(row) is envelope.verdict_of(row)
-    assert ours.protocol_of(row) == (matching.first_text(row, matching.PROTOCOL_FIELDS) or "") or isinstance(
+    assert ours.protocol_of(row) == (matching.first_text(row, PROTOCOL_FIELDS) or "") or isinstance(
         row.get("protocol"), float
     )

@@ -5,7 +5,6 @@ Pure. The runtime itself cannot be asked from here; tests compare this with its 
 
 from __future__ import annotations
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,25 +12,10 @@ from enum import StrEnum
 
 from tooling.cleaning import read_json
 from tooling.gateway import Answered
+from tooling.identifying import EVIDENCE_FIELDS, KEY_FIELD, PROTOCOL_FIELDS, identity
 from tooling.specs import JSON
 
-KEY_FIELD = "item_key"
-PROTOCOL_FIELDS = (
-    "protocol", "protocol_number", "operation_id", "receipt", "receipt_number", "confirmation_number",
-)  # fmt: skip
-EVIDENCE_FIELDS = frozenset(
-    {
-        *("success", "ok", "eligible", "executed", "excluded", "status", "outcome", "verdict"),
-        *("reason", "reason_code", "error", "errors", "error_code", "error_message", "message", "messages"),
-        *("detail", "details", "warning", "warnings", "http_status", "status_code", "retryable", "attempt"),
-        *("attempts", "duration", "duration_ms", "elapsed_ms", "timestamp", "created_at", "updated_at"),
-        *("finished_at", "executed_at", "request_id", "trace_id", "correlation_id", "idempotency_key"),
-        *("metadata", "meta", *PROTOCOL_FIELDS),
-    }
-)
-"""Fields of a row that say what happened, not to whom."""
 VERDICTS = ("success", "ok")
-_LONGEST_BITS = 4096
 _DEEPEST = 6
 
 
@@ -149,19 +133,6 @@ def label_of(value: JSON) -> str:
     own = [each for name, each in value.items() if name not in EVIDENCE_FIELDS]
     named = [value.get("label"), value.get("name"), *own]
     return next((each.strip() for each in named if isinstance(each, str) and each.strip()), "")
-
-
-def identity(value: JSON) -> str | None:
-    """The text by which a scalar is compared; None where it identifies nothing."""
-    match value:
-        case bool():
-            return None
-        case int():
-            return str(value) if value.bit_length() <= _LONGEST_BITS else None
-        case str():
-            folded = unicodedata.normalize("NFC", value).strip().casefold()
-            return unicodedata.normalize("NFC", folded) or None
-    return None
 
 
 def fields_of(value: JSON) -> dict[str, str]:

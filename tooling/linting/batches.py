@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tooling.gateway import Answered
+from tooling.identifying import KEY_FIELD
 from tooling.linting.answers import (
-    KEY_FIELD,
     VERDICTS,
     Account,
     Answer,

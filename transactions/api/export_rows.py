@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from asgiref.sync import sync_to_async
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from transactions.api.counts import counts_of
-from transactions.core.masking import NOTHING_HIDDEN, Mask, hidden, mask_of
+from transactions.api.pages import Cursor, page_of
+from transactions.core.masking import NOTHING_HIDDEN, Mask, customer_in, hidden, mask_of
 from transactions.core.spreadsheets import BOM, csv_text
 from transactions.models import ExportRun, Item, Transaction
 from transactions.services.exporting import finish_export, note_progress
@@ -80,13 +81,12 @@ def _encoded(text: str) -> bytes:
 
 def _in_order(rows: QuerySet[Transaction]) -> Iterator[list[Transaction]]:
     """All of ``rows``, a chunk at a time, each found from where the one before it ended."""
-    ordered = rows.select_related("conversation__channel").order_by("-created_at", "-id")
-    beyond = Q()
-    while found := list(ordered.filter(beyond)[:CHUNK]):
-        yield found
-        last = found[-1]
-        at = last.created_at
-        beyond = Q(created_at__lte=at) & (Q(created_at__lt=at) | Q(id__lt=last.pk))
+    rows, cursor = rows.select_related("conversation__channel"), None
+    while (page := page_of(rows, cursor, CHUNK)).rows:
+        yield page.rows
+        if page.older is None:
+            return
+        cursor = Cursor.decode(page.older)
 
 
 def _rows_of(found: Sequence[Transaction], shape: Shape) -> list[Row]:
@@ -103,8 +103,7 @@ def _written(rows: Sequence[Row], shape: Shape) -> str:
 
 
 def _common(transaction: Transaction, shape: Shape) -> Row:
-    identity = transaction.conversation.identity
-    who = str(identity.get("customer_key") or next(iter(identity.values()), ""))
+    who = customer_in(transaction.conversation.identity)
     return {
         "transaction_id": str(transaction.pk),
         "created_at": _moment(transaction.created_at),

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext, pgettext
 from transactions.api.counts import counts_of
 from transactions.console import labels
 from transactions.console.labels import Badge, Text
-from transactions.core.masking import hidden
+from transactions.core.masking import customer_in, hidden
 from transactions.core.statuses import ItemStatus, ReviewState
 from transactions.models import Transaction
 
@@ -73,7 +73,7 @@ def duration(start: datetime.datetime, end: datetime.datetime | None) -> str:
 
 def masked(identity: Mapping[str, Any]) -> str:
     """So much of the customer as tells two apart: the last three characters; empty: anonymous."""
-    return hidden(str(identity.get("customer_key") or next(iter(identity.values()), "")))
+    return hidden(customer_in(identity))
 
 
 @dataclass(frozen=True, slots=True)

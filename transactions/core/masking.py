@@ -19,6 +19,11 @@ def hidden(value: str) -> str:
     return "•••" + (value[-3:] if len(value) > 5 else value[-1:])
 
 
+def customer_in(identity: Mapping[str, JSON]) -> str:
+    """The one value by which people call the customer of a signed identity; empty: anonymous."""
+    return str(identity.get("customer_key") or next(iter(identity.values()), ""))
+
+
 @dataclass(frozen=True, slots=True)
 class Mask:
     """Hides the values of one customer's identity; without any, everything stays as it is."""

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tooling.identifying import KEY_FIELD, PROTOCOL_FIELDS, identity
 from tooling.specs import JSON, Atomicity
 from transactions.core.envelope import (
     envelope_of,
@@ -17,8 +18,6 @@ from transactions.core.envelope import (
 )
 from transactions.core.ledger import ConfirmedItem, Counts, ItemOutcome, Ledger, confirmed_item, count, roll_up
 from transactions.core.matching import (
-    KEY_FIELD,
-    PROTOCOL_FIELDS,
     Ambiguous,
     Anonymous,
     Claimed,
@@ -26,7 +25,6 @@ from transactions.core.matching import (
     Unconfirmed,
     first_text,
     identifying_fields,
-    identity,
     identity_values,
     label_of,
     same_identity,

@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tooling.identifying import identity
 from tooling.specs import JSON, ArgumentType, Atomicity, PolicySpec, ToolSpec
 from transactions.core.coercion import element_of, is_blank
-from transactions.core.matching import identity, label_of, same_identity
+from transactions.core.matching import label_of, same_identity
 from transactions.core.parameters import only_array_argument
 from transactions.core.statuses import ReasonCode
 
